@@ -36,10 +36,10 @@ use crate::semivalue::Semivalue;
 pub const MOST_PLAYERS: usize = 25;
 
 /// Bits of a block's masks: 4096 coalitions are asked for at once.
-const BLOCK_BITS: usize = 12;
+pub(crate) const BLOCK_BITS: usize = 12;
 
 /// Bits of a wave: after a failure the blocks of the same wave may still run, later ones do not.
-const WAVE_BITS: usize = 18;
+pub(crate) const WAVE_BITS: usize = 18;
 
 /// The exact `value` of every player of `game`, for all outputs.
 ///
@@ -222,22 +222,9 @@ impl<G: Game + ?Sized> Pass<'_, G> {
             .collect::<Vec<_>>();
         // A value that is not finite spoils the totals (the last weight b(n) = 0 makes a NaN of an infinite value).
         if sums.iter().flatten().any(|sum| !sum.is_finite()) {
-            self.check_finite(start, values)?;
+            check_finite(self.game.players(), outputs, start, values)?;
         }
         Ok(Folded { sums, last: values[values.len() - outputs..].to_vec() })
-    }
-
-    /// Games promise finite values; this finds the coalition of one that broke its promise.
-    fn check_finite(&self, start: usize, values: &[f64]) -> Result<(), GameError> {
-        let outputs = self.base.len();
-        match values.iter().position(|value| !value.is_finite()) {
-            None => Ok(()),
-            Some(at) => {
-                let mask = (start + at / outputs) as u64;
-                let coalition = Coalitions::from_masks(self.game.players(), [mask]).row(0).to_coalition();
-                Err(GameError::NotFinite { coalition, output: at % outputs, value: values[at] })
-            }
-        }
     }
 }
 
@@ -256,11 +243,28 @@ impl Folded {
 }
 
 /// The values of the 2^`bits` masks from `start` on.
-fn ask(game: &(impl Game + ?Sized), start: usize, bits: usize) -> Result<Vec<f64>, GameError> {
+pub(crate) fn ask(game: &(impl Game + ?Sized), start: usize, bits: usize) -> Result<Vec<f64>, GameError> {
     let batch = Coalitions::from_masks(game.players(), start as u64..(start + (1 << bits)) as u64);
     let mut values = vec![0.0; game.outputs() << bits];
     game.values(&batch, &mut values)?;
     Ok(values)
+}
+
+/// Games promise finite values; this finds the coalition of one that broke its promise, among those from the mask `start` on.
+pub(crate) fn check_finite(
+    players: usize,
+    outputs: usize,
+    start: usize,
+    values: &[f64],
+) -> Result<(), GameError> {
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(at) => {
+            let mask = (start + at / outputs) as u64;
+            let coalition = Coalitions::from_masks(players, [mask]).row(0).to_coalition();
+            Err(GameError::NotFinite { coalition, output: at % outputs, value: values[at] })
+        }
+    }
 }
 
 /// Writes `weight · (v(S) − v(∅))` for the masks of a block.

@@ -179,6 +179,48 @@ pub enum ValueError {
         /// Which of the outputs.
         output: usize,
     },
+    /// A name that is no interaction index.
+    #[error(
+        "unknown interaction index {given:?}; known are the names of semivalues (shapley, banzhaf, …), k-shapley, shapley-taylor, \
+         faithful-shapley, faithful-banzhaf, faithful-weighted-banzhaf=P, k-additive-shapley, chaining, moebius, co-moebius, walsh, \
+         generalized-NAME, generalized-chaining, generalized-internal, generalized-external, joint-shapley"
+    )]
+    UnknownIndex {
+        /// The name given.
+        given: String,
+    },
+    /// An order of interactions that cannot be.
+    #[error("the order of interactions, the most players of a coalition, is 1 to {most}, not {given}")]
+    Order {
+        /// The order given.
+        given: usize,
+        /// The most.
+        most: usize,
+    },
+    /// More coalitions than interactions are told of.
+    #[error(
+        "interactions of order {order} of {players} players, of {outputs} outputs, are more than {most} numbers: ask for a lower order"
+    )]
+    TooManyInteractions {
+        /// Players of the game.
+        players: usize,
+        /// The order.
+        order: usize,
+        /// Outputs of the game.
+        outputs: usize,
+        /// The most numbers.
+        most: usize,
+    },
+    /// An index that is not finite, of finite values of coalitions.
+    #[error(
+        "the values of coalitions are too large: the interaction index of {coalition} (output {output}) overflows; scale the game down"
+    )]
+    InteractionOverflow {
+        /// The coalition.
+        coalition: Coalition,
+        /// Which of the outputs.
+        output: usize,
+    },
     /// The game failed.
     #[error(transparent)]
     Game(#[from] GameError),

@@ -28,6 +28,8 @@
 //! | [`CoalitionalValue`], [`two_step_shapley`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues, in groups and over a hierarchy of groups; two-step Shapley |
 //! | [`GraphValue`] | values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue |
 //! | [`LinearValue`], [`CoalitionLaw`] | values by a user's own laws over coalitions; weighted Shapley |
+//! | [`InteractionIndex`], [`IndexWeights`] | [interaction indices](interactions) of coalitions, of every order, by name: Shapley, Banzhaf and of any semivalue, k-Shapley, Shapley-Taylor, faithful ones, chaining, Möbius, generalized values; their weights of differences, of Möbius and of Walsh coefficients |
+//! | [`enumerate_interactions()`], [`MoebiusTransform`], [`Interactions`] | exact indices of any game of up to 25 players, and of any number from few Möbius coefficients; the sparse answer |
 //! | [`SolutionConcept`] | all of these by name, and quotient values |
 //! | [`Value`] | a solution concept with the groups or the graph that it is of: what is asked for |
 //! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency; of groups the quotient property and symmetry within groups, as predicates |
@@ -44,6 +46,7 @@ mod coalitional;
 mod enumeration;
 mod error;
 mod graph_value;
+pub mod interactions;
 mod least_squares;
 mod levels;
 mod linear;
@@ -63,6 +66,10 @@ pub use coalitional::{CoalitionalValue, two_step_shapley};
 pub use enumeration::{MOST_PLAYERS, enumerate, enumerate_many};
 pub use error::{LawProblem, ValueError, WeightsProblem};
 pub use graph_value::{Coefficients, GraphForm, GraphValue, Outside};
+pub use interactions::{
+    IndexWeights, InteractionIndex, Interactions, MoebiusTransform, enumerate_interactions,
+    enumerate_interactions_many,
+};
 pub use least_squares::LeastSquaresForm;
 pub use linear::{CoalitionLaw, LinearValue};
 pub use quadrature::Rule;

@@ -8,6 +8,7 @@ mod common;
 mod enumeration;
 mod graph_value;
 mod group_axioms;
+mod interactions;
 mod levels;
 mod linear;
 mod scale;

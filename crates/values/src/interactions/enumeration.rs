@@ -1,0 +1,361 @@
+//! Exact indices by definition: one pass over all 2^n coalitions, for all coalitions K and any indices at once.
+//!
+//! # How
+//!
+//! Weights depend on sizes alone, so that all an index needs of the game are the differences of each K summed by size,
+//!
+//! ```text
+//! D_K(a) = Σ_{S⊆N∖K, |S|=a} Δ_K v(S),        I(K) = Σ_a M_k(a, n−k−a) D_K(a)
+//! ```
+//!
+//! These come from folding the table of values, one player after the other. A table is kept for each K among the players so far and each
+//! number a of those present besides. The next player halves it: it is no member of K, and the half where it is present is added to the
+//! numbers of a + 1; or it joins K, and the lower half is taken from the upper. So the work is Σ_d 2^(n−d) (d+1) C(d, ≤ s), some 30 · 2^n for
+//! pairs, rather than 2^n C(n, s).
+//!
+//! Masks go by in blocks of 4096, each folded on its own; two neighbours of d bits make one of d + 1. Sums are therefore pairwise, in an order
+//! that neither threads nor blocks change, and no table of 2^n numbers is kept.
+
+use apportion_games::{Coalitions, Game, GameError};
+
+use super::answer::Interactions;
+use super::binomial::coalitions_up_to;
+use super::index::InteractionIndex;
+use super::weights::IndexWeights;
+use crate::enumeration::{BLOCK_BITS, MOST_PLAYERS, WAVE_BITS, ask, check_finite};
+use crate::error::ValueError;
+
+/// The most coalitions that interactions are told of, times outputs.
+pub const MOST_INTERACTIONS: usize = 1 << 20;
+
+/// The exact indices of all coalitions of up to `order` players of `game`, for all outputs.
+///
+/// ```text
+/// I(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) Δ_K v(S),        1 ≤ |K| ≤ s
+/// ```
+///
+/// with the [weights](IndexWeights::moment) of the index; of generalized values v(S ∪ K) − v(S) stands in place of Δ_K v(S). Asks the game for
+/// each of the 2^n coalitions once, in blocks of 4096, by several threads where the game allows it; a game that [is a table](Game::table) is
+/// read in place. Takes some 2^n Σ_d 2^−d (d+1) C(d, ≤ s) k additions beside the game's: 30 · 2^n for pairs, n²/4 · 2^n for all orders; and
+/// memory of 3 (n+1) numbers for each coalition that is told, twice that for generalized values. The result has the same bits for any number
+/// of threads.
+///
+/// # Errors
+///
+/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::TooManyInteractions`] for more than 2^20 coalitions times outputs, what
+/// [`InteractionIndex::weights`] says, [`ValueError::Game`] if the game fails or has a value that is not finite,
+/// [`ValueError::InteractionOverflow`] if finite values are too large to be summed.
+///
+/// # Example
+///
+/// ```
+/// use apportion_games::SumOfUnanimity;
+/// use apportion_values::{InteractionIndex, enumerate_interactions};
+///
+/// // Three players who are worth 6 together only.
+/// let game = SumOfUnanimity::new(3, 0.0, [(vec![0, 1, 2], 6.0)])?;
+/// let shapley = enumerate_interactions(&game, &InteractionIndex::SHAPLEY, 2)?;
+/// let taylor = enumerate_interactions(&game, &InteractionIndex::ShapleyTaylor, 2)?;
+/// for (found, wanted) in [(&shapley, [2.0, 3.0]), (&taylor, [0.0, 2.0])] {
+///     for (members, wanted) in [&[0][..], &[0, 2]].into_iter().zip(wanted) {
+///         let got = found.get(members).map_or(0.0, |index| index[0]);
+///         assert!((got - wanted).abs() < 1e-14);
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn enumerate_interactions(
+    game: &(impl Game + ?Sized),
+    index: &InteractionIndex,
+    order: usize,
+) -> Result<Interactions, ValueError> {
+    enumerate_interactions_many(game, &[(index.clone(), order)]).map(|mut found| found.swap_remove(0))
+}
+
+/// [`enumerate_interactions`] for several indices, each with its order, in one pass: the game is asked once for each coalition.
+///
+/// The results are in the order of `asked`. Without any index the game is not asked.
+///
+/// # Errors
+///
+/// As [`enumerate_interactions`].
+pub fn enumerate_interactions_many(
+    game: &(impl Game + ?Sized),
+    asked: &[(InteractionIndex, usize)],
+) -> Result<Vec<Interactions>, ValueError> {
+    let (players, outputs) = (game.players(), game.outputs());
+    if !(1..=MOST_PLAYERS).contains(&players) {
+        return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+    }
+    if outputs == 0 {
+        return Err(GameError::Parameter { what: "a game has at least one output, not 0".to_owned() }.into());
+    }
+    let weights = asked.iter().map(|(index, order)| index.weights(*order, players));
+    let weights: Vec<IndexWeights> = weights.collect::<Result<_, _>>()?;
+    let Some(order) = asked.iter().map(|(_, order)| *order).max() else { return Ok(Vec::new()) };
+    let order = order.min(players);
+    check_count(players, order, outputs)?;
+
+    let are_differences = weights.iter().any(|weights| !weights.is_generalized());
+    let are_generalized = weights.iter().any(IndexWeights::is_generalized);
+    let mut channels = Vec::from_iter(are_differences.then_some(Joined::Difference));
+    channels.extend(are_generalized.then_some([Joined::Present, Joined::Absent]).into_iter().flatten());
+
+    // The first block is asked for first, because the others need v(∅).
+    let block_bits = players.min(BLOCK_BITS);
+    let first = match game.table() {
+        Some(_) => Vec::new(),
+        None => ask(game, 0, block_bits)?,
+    };
+    let base = match game.table() {
+        Some(table) => &table[..outputs],
+        None => &first[..outputs],
+    };
+    let pass = Pass { game, block_bits, order, first: &first, base, channels: &channels };
+    let folded = pass.fold(0, players)?;
+
+    let masks = Masks::new(players, order);
+    let answers = asked.iter().zip(&weights).map(|((index, order), weights)| {
+        let channels = match weights.is_generalized() {
+            false => (folded.of(&channels, Joined::Difference), None),
+            true => (folded.of(&channels, Joined::Present), Some(folded.of(&channels, Joined::Absent))),
+        };
+        let constant = constant(weights, channels.0, base);
+        let (coalitions, values) = masks.weigh(weights, channels, outputs);
+        Interactions::new((index.clone(), *order), &coalitions, &values, base.to_vec(), folded.last.clone())
+            .with_constant(constant)
+            .finite()
+    });
+    answers.collect()
+}
+
+/// Refuses more coalitions than are told of.
+pub(super) fn check_count(players: usize, order: usize, outputs: usize) -> Result<(), ValueError> {
+    if coalitions_up_to(players, order).saturating_mul(outputs) > MOST_INTERACTIONS {
+        return Err(ValueError::TooManyInteractions { players, order, outputs, most: MOST_INTERACTIONS });
+    }
+    Ok(())
+}
+
+/// The index of the empty coalition: v(∅) and what its functional makes of v − v(∅), whose sums by size come first.
+fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64> {
+    let players = weights.players();
+    let by_size: Vec<f64> = (0..=players).map(|size| weights.moment(0, size, players - size)).collect();
+    let of = |(sums, base): (&Vec<f64>, &f64)| {
+        base + by_size.iter().zip(sums).map(|(weight, sum)| weight * sum).sum::<f64>()
+    };
+    sums.iter().zip(base).map(of).collect()
+}
+
+/// What is summed for a coalition K among the players so far: what becomes of the two halves of a table where the next player joins K.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Joined {
+    /// Δ_K v(S).
+    Difference,
+    /// v(S ∪ K).
+    Present,
+    /// v(S).
+    Absent,
+}
+
+impl Joined {
+    fn of(self, absent: f64, present: f64) -> f64 {
+        match self {
+            Self::Difference => present - absent,
+            Self::Present => present,
+            Self::Absent => absent,
+        }
+    }
+}
+
+/// The coalitions of at most s of d players in the order of their masks, as folding makes them.
+struct Masks {
+    players: usize,
+    masks: Vec<u64>,
+}
+
+impl Masks {
+    fn new(players: usize, order: usize) -> Self {
+        let mut masks = vec![0u64];
+        for bit in (0..players).rev() {
+            masks = split(&masks, order, |mask| mask | 1 << bit);
+        }
+        Self { players, masks }
+    }
+
+    /// The indices of all coalitions of one member up to the order of the weights.
+    fn weigh(
+        &self,
+        weights: &IndexWeights,
+        (sums, less): (&[Vec<f64>], Option<&[Vec<f64>]>),
+        outputs: usize,
+    ) -> (Coalitions, Vec<f64>) {
+        let (players, stride) = (self.players, self.players + 1);
+        let by_size = |size: usize| -> Vec<f64> {
+            (0..=players - size).map(|of| weights.moment(size, of, players - size - of)).collect()
+        };
+        let by_size: Vec<Vec<f64>> = (0..=weights.order().min(players)).map(by_size).collect();
+        let wanted = |mask: &u64| (1..by_size.len()).contains(&(mask.count_ones() as usize));
+        let mut values = Vec::new();
+        for (place, mask) in self.masks.iter().enumerate().filter(|(_, mask)| wanted(mask)) {
+            let weights = &by_size[mask.count_ones() as usize];
+            for output in 0..outputs {
+                let of = |sums: &[Vec<f64>], size: usize| sums[output][place * stride + size];
+                let weighed = weights.iter().enumerate().map(|(size, weight)| {
+                    let sum = of(sums, size) - less.map_or(0.0, |less| of(less, size));
+                    // An index may have no weight where a sum overflows.
+                    if *weight == 0.0 { 0.0 } else { weight * sum }
+                });
+                values.push(weighed.sum());
+            }
+        }
+        (Coalitions::from_masks(players, self.masks.iter().copied().filter(wanted)), values)
+    }
+}
+
+/// Each mask as it is, and where there is room for one more member as `joined` has it.
+fn split(masks: &[u64], order: usize, joined: impl Fn(u64) -> u64) -> Vec<u64> {
+    let both = |&mask: &u64| [mask].into_iter().chain(has_room(mask, order).then(|| joined(mask)));
+    masks.iter().flat_map(both).collect()
+}
+
+fn has_room(mask: u64, order: usize) -> bool {
+    (mask.count_ones() as usize) < order
+}
+
+/// What 2^d neighbouring masks come to.
+struct Folded {
+    /// For each channel and output: for each coalition of at most s of the d players, in the order of masks, d + 1 sums by size.
+    sums: Vec<Vec<f64>>,
+    /// The values of the last mask.
+    last: Vec<f64>,
+}
+
+impl Folded {
+    /// The sums of one channel: a list for each output.
+    fn of(&self, channels: &[Joined], wanted: Joined) -> &[Vec<f64>] {
+        let outputs = self.last.len();
+        match channels.iter().position(|&channel| channel == wanted) {
+            Some(at) => &self.sums[at * outputs..][..outputs],
+            None => unreachable!("channels are those that the weights ask for"),
+        }
+    }
+}
+
+/// What every block of the pass needs.
+struct Pass<'a, G: ?Sized> {
+    game: &'a G,
+    block_bits: usize,
+    order: usize,
+    /// The values of the first block, where the game is no table.
+    first: &'a [f64],
+    base: &'a [f64],
+    channels: &'a [Joined],
+}
+
+impl<G: Game + ?Sized> Pass<'_, G> {
+    /// Folds the 2^`bits` masks from `start` on.
+    fn fold(&self, start: usize, bits: usize) -> Result<Folded, ValueError> {
+        if bits <= self.block_bits {
+            return self.fold_block(start);
+        }
+        let left = || self.fold(start, bits - 1);
+        let right = || self.fold(start + (1 << (bits - 1)), bits - 1);
+        let (left, right) = if bits > WAVE_BITS || !self.game.parallel() {
+            (left()?, right()?)
+        } else {
+            let (left, right) = rayon::join(left, right);
+            (left?, right?)
+        };
+        Ok(self.merge(&left, right, bits - 1))
+    }
+
+    /// The fold of both, `right` having the masks next to those of `left`, of `bits` bits each.
+    fn merge(&self, left: &Folded, right: Folded, bits: usize) -> Folded {
+        let outputs = self.base.len();
+        let masks = Masks::new(bits, self.order).masks;
+        let merged = |(at, (left, right)): (usize, (&Vec<f64>, &Vec<f64>))| {
+            let channel = self.channels[at / outputs];
+            let rows = || left.chunks_exact(bits + 1).zip(right.chunks_exact(bits + 1));
+            let mut sums = Vec::with_capacity(2 * (left.len() + masks.len()));
+            for (left, right) in rows() {
+                sums.push(left[0]);
+                sums.extend(left[1..].iter().zip(right).map(|(left, right)| left + right));
+                sums.push(right[bits]);
+            }
+            for ((left, right), _) in rows().zip(&masks).filter(|(_, mask)| has_room(**mask, self.order)) {
+                sums.extend(left.iter().zip(right).map(|(left, right)| channel.of(*left, *right)));
+                sums.push(0.0);
+            }
+            sums
+        };
+        let sums = left.sums.iter().zip(&right.sums).enumerate().map(merged).collect();
+        Folded { sums, last: right.last }
+    }
+
+    /// Folds the block of masks from `start` on.
+    fn fold_block(&self, start: usize) -> Result<Folded, ValueError> {
+        let outputs = self.base.len();
+        let asked;
+        let values = if let Some(table) = self.game.table() {
+            &table[start * outputs..(start + (1 << self.block_bits)) * outputs]
+        } else if start == 0 {
+            self.first
+        } else {
+            asked = ask(self.game, start, self.block_bits)?;
+            &asked
+        };
+        check_finite(self.game.players(), outputs, start, values)?;
+        let mut sums = Vec::with_capacity(self.channels.len() * outputs);
+        let (mut table, mut next) = (Vec::new(), Vec::new());
+        for &channel in self.channels {
+            for (output, base) in self.base.iter().enumerate() {
+                table.clear();
+                table.extend(values.iter().skip(output).step_by(outputs).map(|value| value - base));
+                let mut masks = vec![0u64];
+                for done in 0..self.block_bits {
+                    fold_player(
+                        channel,
+                        self.order,
+                        &masks,
+                        (&table, 1 << (self.block_bits - done)),
+                        &mut next,
+                    );
+                    masks = split(&masks, self.order, |mask| mask | 1 << done);
+                    std::mem::swap(&mut table, &mut next);
+                }
+                sums.push(table.clone());
+            }
+        }
+        Ok(Folded { sums, last: values[values.len() - outputs..].to_vec() })
+    }
+}
+
+/// Folds one player, the highest bit, into tables of `length` numbers each, of which every mask has one for each size; it then has one more.
+fn fold_player(
+    channel: Joined,
+    order: usize,
+    masks: &[u64],
+    (tables, length): (&[f64], usize),
+    out: &mut Vec<f64>,
+) {
+    let sizes = tables.len() / (masks.len() * length);
+    out.clear();
+    for (of_mask, &mask) in tables.chunks_exact(sizes * length).zip(masks) {
+        // The absent half of a size, and the present half of the size before.
+        let halves = |size: usize| of_mask[size * length..][..length].split_at(length / 2);
+        out.extend_from_slice(halves(0).0);
+        for size in 1..sizes {
+            let (absent, present) = (halves(size).0, halves(size - 1).1);
+            out.extend(absent.iter().zip(present).map(|(absent, present)| absent + present));
+        }
+        out.extend_from_slice(halves(sizes - 1).1);
+        if has_room(mask, order) {
+            for size in 0..sizes {
+                let (absent, present) = halves(size);
+                out.extend(absent.iter().zip(present).map(|(absent, present)| channel.of(*absent, *present)));
+            }
+            out.resize(out.len() + length / 2, 0.0);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What an index makes of polynomials in the probability of presence.
+
+use super::binomial::{binomial, sign};
+use crate::semivalue::Semivalue;
+
+/// A functional `L(f) = Σ c ∫ f^(j)/j! dμ` of polynomials f in t on \[0, 1\].
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Functional {
+    /// The sum over its terms. Up to the degree of `known` it is known in closed form, and the terms, which cancel there, are not summed.
+    Sum { terms: Vec<Term>, known: Option<(usize, Semivalue)> },
+    /// Weights `q[s]` of each single coalition of s out of q.len() − 1 others.
+    OfSizes(Vec<f64>),
+}
+
+/// `coefficient ∫ f^(derivative)/derivative! dμ`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Term {
+    pub(super) coefficient: f64,
+    pub(super) derivative: usize,
+    pub(super) measure: Semivalue,
+}
+
+impl Functional {
+    /// The integral over a measure.
+    pub(super) fn integral(measure: Semivalue) -> Self {
+        Self::Sum { terms: vec![Term { coefficient: 1.0, derivative: 0, measure }], known: None }
+    }
+
+    /// `L(t^a (1 − t)^b)`.
+    pub(super) fn moment(&self, a: usize, b: usize) -> f64 {
+        match self {
+            Self::Sum { known: Some((degree, measure)), .. } if a + b <= *degree => measure.moment(a, b),
+            Self::Sum { terms, .. } => terms.iter().map(|term| term.moment(a, b)).sum(),
+            Self::OfSizes(weights) => {
+                let Some(rest) = (weights.len() - 1).checked_sub(a + b) else {
+                    unreachable!("more others than the weights are for")
+                };
+                (0..=rest).map(|size| binomial(rest, size) * weights[a + size]).sum()
+            }
+        }
+    }
+
+    /// `L((2t − 1)^q)`.
+    pub(super) fn centred_moment(&self, q: usize) -> f64 {
+        match self {
+            Self::Sum { known: Some((degree, measure)), .. } if q <= *degree => centred_moment(measure, q),
+            Self::Sum { terms, .. } => terms.iter().map(|term| term.centred_moment(q)).sum(),
+            Self::OfSizes(_) => alternating(q, |a, b| self.moment(a, b)),
+        }
+    }
+}
+
+impl Term {
+    /// The j-th derivative of t^a (1−t)^b over j! is `Σ_{x+y=j} C(a,x) C(b,y) (−1)^y t^{a−x} (1−t)^{b−y}`.
+    fn moment(&self, a: usize, b: usize) -> f64 {
+        let least = self.derivative.saturating_sub(a);
+        let parts = (least..=b.min(self.derivative)).map(|of_absent| {
+            let of_present = self.derivative - of_absent;
+            let moment = self.measure.moment(a - of_present, b - of_absent);
+            sign(of_absent) * binomial(a, of_present) * binomial(b, of_absent) * moment
+        });
+        self.coefficient * parts.sum::<f64>()
+    }
+
+    fn centred_moment(&self, q: usize) -> f64 {
+        if q < self.derivative {
+            return 0.0;
+        }
+        let chosen = binomial(q, self.derivative) * (self.derivative as f64).exp2();
+        self.coefficient * chosen * centred_moment(&self.measure, q - self.derivative)
+    }
+}
+
+/// `∫ (2t − 1)^q dμ`.
+fn centred_moment(measure: &Semivalue, q: usize) -> f64 {
+    match measure {
+        Semivalue::Shapley if q % 2 == 1 => 0.0,
+        Semivalue::Shapley => 1.0 / (q + 1) as f64,
+        Semivalue::Banzhaf => f64::from(q == 0),
+        Semivalue::WeightedBanzhaf(presence) => power(2.0 * presence.p() - 1.0, q),
+        Semivalue::Mixture(mixture) => {
+            let atoms = mixture.points().iter().zip(mixture.weights());
+            atoms.map(|(t, weight)| weight * power(2.0 * t - 1.0, q)).sum()
+        }
+        Semivalue::BetaShapley(_) | Semivalue::SizeWeights(_) => alternating(q, |a, b| measure.moment(a, b)),
+    }
+}
+
+/// `Σ_y (−1)^y C(q, y) M(q − y, y)`: by parts whose sizes sum to 1 for a probability measure, so that the error is of that size.
+fn alternating(q: usize, moment: impl Fn(usize, usize) -> f64) -> f64 {
+    let part = |absent: usize| {
+        let moment = moment(q - absent, absent);
+        // Where the coefficient is infinite, the moment is zero.
+        if moment == 0.0 { 0.0 } else { sign(absent) * binomial(q, absent) * moment }
+    };
+    (0..=q).map(part).sum()
+}
+
+fn power(base: f64, exponent: usize) -> f64 {
+    base.powi(i32::try_from(exponent).unwrap_or(i32::MAX))
+}

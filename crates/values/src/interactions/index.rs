@@ -1,0 +1,183 @@
+//! Interaction indices by their names.
+
+use std::fmt::{Display, Formatter, Result as FormatResult};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::ValueError;
+use crate::semivalue::{Presence, Semivalue};
+
+/// An interaction index: which weighted sum of differences says how much the players of a coalition interact.
+///
+/// As text (on the command line, in results, in serde) it is its name: that of a [`Semivalue`] for its interaction index (`shapley`,
+/// `banzhaf`, `weighted-banzhaf=0.3`, …), `k-shapley`, `shapley-taylor`, `faithful-shapley`, `faithful-banzhaf`,
+/// `faithful-weighted-banzhaf=P`, `k-additive-shapley`, `chaining`, `moebius`, `co-moebius`, `walsh`; of generalized values `generalized-` and
+/// the name of a semivalue, `chaining`, `internal` or `external`; `joint-shapley`. The short names of shapiq (`SII`, `k-SII`, `STII`, …) are
+/// read, too. The [module](crate::interactions) has the formulas, the sources, and what other libraries call them.
+///
+/// ```
+/// use apportion_values::InteractionIndex;
+///
+/// let index: InteractionIndex = "shapley-taylor".parse()?;
+/// assert_eq!(index, "STII".parse()?);
+/// // In order 2 a term of four players is shared by its six pairs.
+/// let weights = index.weights(2, 10)?;
+/// assert!((weights.weight(2, 4) - 1.0 / 6.0).abs() < 1e-15);
+/// assert_eq!((weights.weight(1, 1), weights.weight(1, 4)), (1.0, 0.0));
+/// # Ok::<(), apportion_values::ValueError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum InteractionIndex {
+    /// The probabilistic interaction index of a semivalue: of Shapley the Shapley, of Banzhaf the Banzhaf interaction index.
+    Semivalue(Semivalue),
+    /// k-Shapley values (n-Shapley, aggregated Shapley interactions): Shapley interaction indices up to the order, corrected by Bernoulli
+    /// numbers so that they sum to v(N) − v(∅).
+    KShapley,
+    /// The Shapley-Taylor index: Möbius coefficients below the order; what is above is shared by the coalitions of the order alike.
+    ShapleyTaylor,
+    /// The faithful Shapley index: the game's best approximation of this order under the weights of the Shapley kernel, exact at ∅ and N.
+    FaithfulShapley,
+    /// The faithful Banzhaf index: the best approximation of this order where all coalitions count alike.
+    FaithfulBanzhaf,
+    /// The best approximation of this order where every player is present with a probability p, independently.
+    FaithfulWeightedBanzhaf(Presence),
+    /// The Shapley interaction indices of the faithful Shapley approximation: of the k-additive game that is nearest.
+    KAdditiveShapley,
+    /// The chaining interaction index.
+    Chaining,
+    /// The Möbius transform, also called dividends: Δ_K v(∅), the internal interaction index.
+    Moebius,
+    /// The co-Möbius transform: Δ_K v(N∖K), the external interaction index.
+    CoMoebius,
+    /// The Walsh coefficients β_K of `v(S) = Σ_T β_T χ_T(S)`, χ_T(S) the product of +1 for members of T in S and −1 for the others.
+    Walsh,
+    /// The generalized value of a semivalue: what K adds as one player.
+    Generalized(Semivalue),
+    /// The chaining generalized value.
+    GeneralizedChaining,
+    /// v(K) − v(∅).
+    GeneralizedInternal,
+    /// v(N) − v(N∖K).
+    GeneralizedExternal,
+    /// The joint Shapley value: generalized values by the law for which those of all coalitions up to the order sum to v(N) − v(∅). For up
+    /// to 25 players.
+    JointShapley,
+}
+
+/// A name, the short one of shapiq where it has one, and what they name.
+type Named = (&'static str, &'static str, InteractionIndex);
+
+/// The indices without parameters, but for those that semivalues name.
+const NAMED: [Named; 13] = [
+    ("k-shapley", "k-sii", InteractionIndex::KShapley),
+    ("shapley-taylor", "stii", InteractionIndex::ShapleyTaylor),
+    ("faithful-shapley", "fsii", InteractionIndex::FaithfulShapley),
+    ("faithful-banzhaf", "fbii", InteractionIndex::FaithfulBanzhaf),
+    ("k-additive-shapley", "kadd-shap", InteractionIndex::KAdditiveShapley),
+    ("chaining", "chii", InteractionIndex::Chaining),
+    ("moebius", "", InteractionIndex::Moebius),
+    ("co-moebius", "", InteractionIndex::CoMoebius),
+    ("walsh", "", InteractionIndex::Walsh),
+    ("generalized-chaining", "chgv", InteractionIndex::GeneralizedChaining),
+    ("generalized-internal", "igv", InteractionIndex::GeneralizedInternal),
+    ("generalized-external", "egv", InteractionIndex::GeneralizedExternal),
+    ("joint-shapley", "jointsv", InteractionIndex::JointShapley),
+];
+
+impl InteractionIndex {
+    /// The Shapley interaction index.
+    pub const SHAPLEY: Self = Self::Semivalue(Semivalue::Shapley);
+
+    /// The Banzhaf interaction index.
+    pub const BANZHAF: Self = Self::Semivalue(Semivalue::Banzhaf);
+
+    /// Whether it is a generalized value, which looks at K as one player; else it is of the differences Δ_K, and a coalition some of whose
+    /// members never act together has none.
+    pub fn is_generalized(&self) -> bool {
+        matches!(
+            self,
+            Self::Generalized(_)
+                | Self::GeneralizedChaining
+                | Self::GeneralizedInternal
+                | Self::GeneralizedExternal
+                | Self::JointShapley
+        )
+    }
+
+    /// Whether the indices of all coalitions of one member up to the order sum to v(N) − v(∅) in every game, for every order.
+    pub fn is_efficient(&self) -> bool {
+        matches!(self, Self::KShapley | Self::ShapleyTaylor | Self::FaithfulShapley | Self::JointShapley)
+    }
+}
+
+impl From<Semivalue> for InteractionIndex {
+    fn from(semivalue: Semivalue) -> Self {
+        Self::Semivalue(semivalue)
+    }
+}
+
+impl Display for InteractionIndex {
+    fn fmt(&self, f: &mut Formatter<'_>) -> FormatResult {
+        match self {
+            Self::Semivalue(semivalue) => semivalue.fmt(f),
+            Self::Generalized(semivalue) => write!(f, "generalized-{semivalue}"),
+            Self::FaithfulWeightedBanzhaf(presence) => {
+                write!(f, "faithful-weighted-banzhaf={}", presence.p())
+            }
+            named => match NAMED.iter().find(|(_, _, index)| index == named) {
+                Some((name, ..)) => f.write_str(name),
+                None => unreachable!("every index has a name"),
+            },
+        }
+    }
+}
+
+impl FromStr for InteractionIndex {
+    type Err = ValueError;
+
+    fn from_str(name: &str) -> Result<Self, ValueError> {
+        let short = name.to_ascii_lowercase();
+        let is_named = |named: &&Named| named.0 == short || (!named.1.is_empty() && named.1 == short);
+        if let Some((.., index)) = NAMED.iter().find(is_named) {
+            return Ok(index.clone());
+        }
+        match short.as_str() {
+            "sii" => return Ok(Self::SHAPLEY),
+            "bii" => return Ok(Self::BANZHAF),
+            "sgv" => return Ok(Self::Generalized(Semivalue::Shapley)),
+            "bgv" => return Ok(Self::Generalized(Semivalue::Banzhaf)),
+            _ => {}
+        }
+        let semivalue = |of: &str| match of.parse::<Semivalue>() {
+            Err(ValueError::UnknownValue { .. }) => Err(ValueError::UnknownIndex { given: name.to_owned() }),
+            other => other,
+        };
+        if let Some(of) = name.strip_prefix("generalized-") {
+            return semivalue(of).map(Self::Generalized);
+        }
+        if let Some(of) = name.strip_prefix("faithful-") {
+            return match semivalue(of)? {
+                Semivalue::WeightedBanzhaf(presence) => Ok(Self::FaithfulWeightedBanzhaf(presence)),
+                _ => Err(ValueError::UnknownIndex { given: name.to_owned() }),
+            };
+        }
+        semivalue(name).map(Self::Semivalue)
+    }
+}
+
+impl TryFrom<String> for InteractionIndex {
+    type Error = ValueError;
+
+    fn try_from(name: String) -> Result<Self, ValueError> {
+        name.parse()
+    }
+}
+
+impl From<InteractionIndex> for String {
+    fn from(index: InteractionIndex) -> Self {
+        index.to_string()
+    }
+}

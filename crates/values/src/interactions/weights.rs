@@ -1,0 +1,278 @@
+//! The weights of an index, for one order and number of players.
+
+use super::binomial::{bernoulli, binomial, sign};
+use super::functional::{Functional, Term};
+use super::index::InteractionIndex;
+use crate::enumeration::MOST_PLAYERS;
+use crate::error::ValueError;
+use crate::semivalue::Semivalue;
+
+/// The largest order that an index can be asked for.
+pub const MOST_ORDER: usize = 64;
+
+/// The weights of an [interaction index](InteractionIndex) of coalitions of up to s of n players: of the game's differences, of its Möbius
+/// transform, of its Walsh coefficients.
+///
+/// All follow from the numbers [`M_k(a, b)`](Self::moment) of the [module](crate::interactions). With k = |K|, r = |R|, t = |T|:
+///
+/// ```text
+/// I(K) = Σ_{S⊆N∖K} moment(k, |S|, n−k−|S|) Δ_K v(S)
+///      = Σ_R weight_of(k, r, |K∩R|) m(R)              v(S) = Σ_{R⊆S} m(R)
+///      = Σ_T walsh_weight_of(k, t, |K∩T|) β_T         v(S) = Σ_T β_T Π_{i∈T} (+1 if i ∈ S else −1)
+/// ```
+///
+/// of a generalized value with v(S ∪ K) − v(S) in place of Δ_K v(S). The empty coalition has an index, too: v(∅), but for the faithful
+/// Banzhaf indices, which have the constant of their approximation, and the Walsh coefficients.
+///
+/// ```
+/// use apportion_values::InteractionIndex;
+///
+/// let weights = InteractionIndex::SHAPLEY.weights(2, 12)?;
+/// assert_eq!(weights.weight(2, 5), 0.25);
+/// // 2² ∫ (2t − 1)^(t−2) dt: terms of an even number of players alone.
+/// assert_eq!((weights.walsh_weight(2, 4), weights.walsh_weight(2, 5)), (4.0 / 3.0, 0.0));
+/// # Ok::<(), apportion_values::ValueError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexWeights {
+    order: usize,
+    players: usize,
+    is_generalized: bool,
+    /// Of coalitions of 0, 1, …, min(s, n) members.
+    functionals: Vec<Functional>,
+    /// A factor of each of them.
+    scales: Vec<f64>,
+}
+
+impl InteractionIndex {
+    /// The weights of this index, of coalitions of up to `order` of `players` players. What does not depend on the order takes any.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::Order`] unless the order is 1 to 64; [`ValueError::WeightsForOtherPlayers`] for weights by size of another number of
+    /// players; [`ValueError::Players`] for joint Shapley values of more than 25.
+    pub fn weights(&self, order: usize, players: usize) -> Result<IndexWeights, ValueError> {
+        IndexWeights::new(self, order, players)
+    }
+}
+
+impl IndexWeights {
+    fn new(index: &InteractionIndex, order: usize, players: usize) -> Result<Self, ValueError> {
+        if !(1..=MOST_ORDER).contains(&order) {
+            return Err(ValueError::Order { given: order, most: MOST_ORDER });
+        }
+        if let InteractionIndex::Semivalue(semivalue) | InteractionIndex::Generalized(semivalue) = index {
+            semivalue.check_players(players)?;
+        }
+        let sizes = 1..=order.min(players);
+        let functionals = match index {
+            InteractionIndex::JointShapley => {
+                if players > MOST_PLAYERS {
+                    return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+                }
+                let law = joint_shapley_law(order, players);
+                sizes.clone().map(|size| Functional::OfSizes(law[..=players - size].to_vec())).collect()
+            }
+            _ => sizes.clone().map(|size| functional(index, size, order)).collect::<Result<Vec<_>, _>>()?,
+        };
+        let of_empty = match index {
+            InteractionIndex::FaithfulBanzhaf
+            | InteractionIndex::FaithfulWeightedBanzhaf(_)
+            | InteractionIndex::Walsh => functional(index, 0, order)?,
+            _ => Functional::integral(at(0.0)?),
+        };
+        let scale = |size: usize| match index {
+            InteractionIndex::Walsh => (-(size as f64)).exp2(),
+            _ => 1.0,
+        };
+        Ok(Self {
+            order,
+            players,
+            is_generalized: index.is_generalized(),
+            functionals: std::iter::once(of_empty).chain(functionals).collect(),
+            scales: (0..=order.min(players)).map(scale).collect(),
+        })
+    }
+
+    /// The order s.
+    pub fn order(&self) -> usize {
+        self.order
+    }
+
+    /// Number of players n.
+    pub fn players(&self) -> usize {
+        self.players
+    }
+
+    /// Whether they are weights of v(S ∪ K) − v(S) rather than of Δ_K v(S).
+    pub fn is_generalized(&self) -> bool {
+        self.is_generalized
+    }
+
+    /// `M_k(a, b)` with k = `size`: the total weight of the coalitions S that hold a given players outside K and lack b given others.
+    ///
+    /// For moments of a measure the relative error is that of [`Semivalue::moment`]. The others are sums of up to s² of them, which cancel,
+    /// the more the larger s − k is: for s ≤ 8 by less than four digits.
+    ///
+    /// # Panics
+    ///
+    /// If `size` is above the order or the number of players, or `size + a + b` above the number of players.
+    pub fn moment(&self, size: usize, a: usize, b: usize) -> f64 {
+        assert!(size + a + b <= self.players, "{size} + {a} + {b} of {} players", self.players);
+        self.scales[size] * self.functional(size).moment(a, b)
+    }
+
+    /// The weight of m(R) in the index of K: `M_k(r−k, 0)` where K ⊆ R. Indices other than generalized values have no weights of others.
+    ///
+    /// # Panics
+    ///
+    /// As [`moment`](Self::moment); if r is below k.
+    pub fn weight(&self, size: usize, of: usize) -> f64 {
+        assert!(size <= of, "{size} of {of} players");
+        self.moment(size, of - size, 0)
+    }
+
+    /// The weight of m(R) in the index of K, of which R has `common` players.
+    ///
+    /// # Panics
+    ///
+    /// As [`moment`](Self::moment); if `common` is above either size.
+    pub fn weight_of(&self, size: usize, of: usize, common: usize) -> f64 {
+        assert!(common <= size.min(of), "{common} players in common of {size} and {of}");
+        match self.is_generalized && size > 0 {
+            true if common == 0 => 0.0,
+            true => self.moment(size, of - common, 0),
+            false if common < size => 0.0,
+            false => self.weight(size, of),
+        }
+    }
+
+    /// The weight of the Walsh coefficient β_T in the index of K, where K ⊆ T: `2^k L_k((2x − 1)^(t−k))`, of generalized values
+    /// `(1 − (−1)^k) L_k((2x − 1)^(t−k))`.
+    ///
+    /// The error is absolute: some 1e-16 of the largest weight.
+    ///
+    /// # Panics
+    ///
+    /// If `size` is above the order, or `of` below `size` or above the number of players.
+    pub fn walsh_weight(&self, size: usize, of: usize) -> f64 {
+        self.walsh_weight_of(size, of, size)
+    }
+
+    /// The weight of the Walsh coefficient β_T in the index of K, of which T has `common` players.
+    ///
+    /// # Panics
+    ///
+    /// As [`walsh_weight`](Self::walsh_weight); if `common` is above either size.
+    pub fn walsh_weight_of(&self, size: usize, of: usize, common: usize) -> f64 {
+        assert!(common <= size.min(of), "{common} players in common of {size} and {of}");
+        assert!(of + size - common <= self.players, "{of} and {size} of {} players", self.players);
+        let factor = match self.is_generalized && size > 0 {
+            true => f64::from(common % 2 == 1) * 2.0,
+            false if common < size => 0.0,
+            false => (size as f64).exp2() * self.scales[size],
+        };
+        match factor == 0.0 {
+            true => 0.0,
+            false => factor * self.functional(size).centred_moment(of - common),
+        }
+    }
+
+    fn functional(&self, size: usize) -> &Functional {
+        assert!(size < self.functionals.len(), "coalitions of {size} players in order {}", self.order);
+        &self.functionals[size]
+    }
+}
+
+/// All of the mixing measure at one point.
+fn at(point: f64) -> Result<Semivalue, ValueError> {
+    Semivalue::mixture(&[point], &[1.0])
+}
+
+/// Beta(x, y): a density in proportion to t^(x−1) (1−t)^(y−1).
+fn beta(x: usize, y: usize) -> Result<Semivalue, ValueError> {
+    Semivalue::beta_shapley(y as f64, x as f64)
+}
+
+/// L_k of an index that is no joint Shapley value, with k = `size`, which is 0 for those that have an index of the empty coalition.
+fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Functional, ValueError> {
+    let rest = order - size;
+    let taylor = |p: f64, measure: Semivalue| -> Result<Functional, ValueError> {
+        let terms = (0..=rest).map(|derivative| Term {
+            coefficient: (-p).powi(derivative as i32),
+            derivative,
+            measure: measure.clone(),
+        });
+        Ok(Functional::Sum { terms: terms.collect(), known: Some((rest, at(0.0)?)) })
+    };
+    Ok(match index {
+        InteractionIndex::Semivalue(semivalue) | InteractionIndex::Generalized(semivalue) => {
+            Functional::integral(semivalue.clone())
+        }
+        InteractionIndex::Walsh => Functional::integral(Semivalue::Banzhaf),
+        InteractionIndex::Moebius | InteractionIndex::GeneralizedInternal => Functional::integral(at(0.0)?),
+        InteractionIndex::CoMoebius | InteractionIndex::GeneralizedExternal => Functional::integral(at(1.0)?),
+        InteractionIndex::Chaining | InteractionIndex::GeneralizedChaining => {
+            Functional::integral(beta(size, 1)?)
+        }
+        InteractionIndex::ShapleyTaylor if rest == 0 => Functional::integral(beta(1, order)?),
+        InteractionIndex::ShapleyTaylor => Functional::integral(at(0.0)?),
+        InteractionIndex::FaithfulBanzhaf => taylor(0.5, Semivalue::Banzhaf)?,
+        InteractionIndex::FaithfulWeightedBanzhaf(presence) => {
+            taylor(presence.p(), Semivalue::WeightedBanzhaf(*presence))?
+        }
+        InteractionIndex::KShapley => {
+            let terms = (0..=rest).map(|derivative| Term {
+                coefficient: bernoulli(derivative),
+                derivative,
+                measure: Semivalue::Shapley,
+            });
+            Functional::Sum { terms: terms.collect(), known: Some((rest, at(0.0)?)) }
+        }
+        InteractionIndex::FaithfulShapley => {
+            Functional::Sum { terms: faithful_shapley(size, order)?, known: Some((rest, at(0.0)?)) }
+        }
+        InteractionIndex::KAdditiveShapley => {
+            // I(K) = Σ_{T ⊇ K, |T| ≤ s} FSI(T) / (|T| − k + 1), the Shapley interactions of the approximation.
+            let mut terms = Vec::new();
+            for derivative in 0..=rest {
+                for mut term in faithful_shapley(size + derivative, order)? {
+                    term.coefficient /= (derivative + 1) as f64;
+                    term.derivative = derivative;
+                    terms.push(term);
+                }
+            }
+            Functional::Sum { terms, known: Some((rest, Semivalue::Shapley)) }
+        }
+        InteractionIndex::JointShapley => unreachable!("its law is one of sizes"),
+    })
+}
+
+/// `Σ_i (−1)^{s−k−i} k C(s, k) C(s−k, i)/(s−i) Beta(s−i, k+i)`.
+///
+/// The weights of Tsai et al. (Theorem 19), `w(r) ∝ Π_{i=1}^{s−k} (j − i) · B(k + j, s)` with j = r − k, are the moments ∫ t^j g dt of
+/// `g ∝ t^{−1} D^{s−k}[t^s (1−t)^{s−1}]`, by partial integration. The product rule makes these Beta densities of the derivative.
+fn faithful_shapley(size: usize, order: usize) -> Result<Vec<Term>, ValueError> {
+    let rest = order - size;
+    let scale = size as f64 * binomial(order, size);
+    let term = |i: usize| {
+        let coefficient = sign(rest - i) * scale * binomial(rest, i) / (order - i) as f64;
+        Ok(Term { coefficient, derivative: 0, measure: beta(order - i, size + i)? })
+    };
+    (0..=rest).map(term).collect()
+}
+
+/// The weights of single coalitions by their size 0 to n − 1 (Harris et al. 2022, Theorem 2): those under which each step from a coalition,
+/// of up to s players at once, takes the same share.
+fn joint_shapley_law(order: usize, players: usize) -> Vec<f64> {
+    let ways = |players: usize| -> f64 { (1..=order.min(players)).map(|size| binomial(players, size)).sum() };
+    let mut law: Vec<f64> = Vec::with_capacity(players);
+    for size in 0..players {
+        let reached: f64 = match size {
+            0 => 1.0,
+            _ => (size.saturating_sub(order)..size).map(|from| binomial(size, from) * law[from]).sum(),
+        };
+        law.push(reached / ways(players - size));
+    }
+    law
+}
