@@ -11,6 +11,7 @@ mod group_axioms;
 mod interactions;
 mod levels;
 mod linear;
+mod published;
 mod scale;
 mod semivalue;
 mod solution_concept;
