@@ -1,7 +1,7 @@
 //! What all oracles can be asked.
 
-use apportion_games::Rows;
-use apportion_values::{Attributions, Value};
+use apportion_games::{Partition, Rows};
+use apportion_values::{Attributions, InteractionIndex, Interactions, Value};
 
 use crate::engine::interactions::Diagonal;
 use crate::engine::settings::Plan;
@@ -94,6 +94,30 @@ pub trait Exact: Send + Sync {
         diagonal: Diagonal,
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError>;
+
+    /// The [interaction indices](apportion_values::interactions) of all coalitions of up to `order` features, or groups of them in the quotient
+    /// game, that act together in some tree: for each row those of its game, sparse. Every other coalition's index is zero.
+    ///
+    /// ```text
+    /// I(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) Δ_K v(S),        1 ≤ |K| ≤ s
+    /// ```
+    ///
+    /// With d the players of a path, a row takes C(d, ≤ s) additions for each leaf, and each pattern of decisions that occurs among 1024 rows
+    /// C(d, ≤ s) for each pattern of the background, or C(d, ≤ s) · d in the path-dependent game; rows × coalitions × outputs numbers of memory.
+    /// What does not depend on the rows is kept for the order and groups that were asked for last.
+    ///
+    /// # Errors
+    ///
+    /// As [`values_of`](Self::values_of); [`TreeError::Unsupported`] for generalized values, for paths of more than 64 players, and of outputs
+    /// behind a link; [`TreeError::Value`] for an order that cannot be, or more than 2^20 coalitions times outputs; [`TreeError::TooManyPairs`] where
+    /// the result does not fit into memory.
+    fn indices_of(
+        &self,
+        index: &InteractionIndex,
+        order: usize,
+        groups: Option<&Partition>,
+        rows: Rows<'_>,
+    ) -> Result<Vec<Interactions>, TreeError>;
 
     /// What [`values_of`](Self::values_of) would do with `count` rows, of which `sample` has some, and the time that it would take. It is
     /// predicted from the model and the rows, not measured.

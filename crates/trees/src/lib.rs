@@ -9,6 +9,7 @@
 //! | [`BackgroundCompiler`], [`CompiledBackground`] | a background set as the leaves see it, of any number of rows, to be kept in a file |
 //! | [`PathDependentOracle`] | the same values of the path-dependent game |
 //! | [`Diagonal`] | what a matrix of interactions says: interaction indices of pairs, of Shapley, Banzhaf and every other semivalue |
+//! | [`Exact::indices_of`] | interaction indices of coalitions of any order, sparse: every [`InteractionIndex`] |
 //! | [`LinkedOracle`] | exact values of the outputs behind the link (probabilities, rates, scores) |
 //! | [`Exact`] | all oracles as one: values, interactions and plans of any [`Value`](apportion_values::Value) |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
@@ -70,7 +71,7 @@ mod path_dependent;
 
 /// Types of a lower crate that stand in signatures here, so that whoever uses this crate needs no other for them.
 #[doc(no_inline)]
-pub use apportion_values::{Attributions, Axis};
+pub use apportion_values::{Attributions, Axis, InteractionIndex, Interactions};
 
 pub use apportion_models::{
     Category, Ensemble, Link, LinkedEnsemble, ModelError, Origin, ReadOptions, Rounds, UnknownWord, Words,

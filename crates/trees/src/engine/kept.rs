@@ -25,6 +25,16 @@ impl<K: PartialEq + Clone, T: ?Sized> Kept<K, T> {
         made
     }
 
+    /// The same of what may fail; a failure is not kept.
+    pub(crate) fn try_get<E>(&self, key: &K, make: impl FnOnce() -> Result<Arc<T>, E>) -> Result<Arc<T>, E> {
+        if let Some((_, made)) = self.last().as_ref().filter(|(last, _)| last == key) {
+            return Ok(made.clone());
+        }
+        let made = make()?;
+        *self.last() = Some((key.clone(), made.clone()));
+        Ok(made)
+    }
+
     fn last(&self) -> MutexGuard<'_, Last<K, T>> {
         // Whoever panicked while it held the lock left a whole value behind.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

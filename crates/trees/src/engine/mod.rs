@@ -12,6 +12,7 @@
 //! | [`weights`] | how coalitions are weighed, and so what a leaf gives: to players, to players in groups and over hierarchies of groups, to pairs |
 //! | [`moments`], [`groups`], [`levels`], [`pairs`] | what these are made of |
 //! | [`settings`] | the kernels, and which is to be taken |
+//! | [`indices`] | interaction indices of coalitions of any order |
 //! | [`finite`], [`interactions`] | what answers are checked for, and what values of pairs are |
 //! | [`shared`] | the model, borrowed or shared |
 //! | [`two_step`], [`value`] | values that are put together from others, that are others, and that are refused |
@@ -22,6 +23,7 @@ pub(crate) mod driver;
 pub(crate) mod finite;
 pub(crate) mod groups;
 pub(crate) mod histograms;
+pub(crate) mod indices;
 pub(crate) mod interactions;
 pub(crate) mod kept;
 pub(crate) mod levels;

@@ -1,6 +1,6 @@
 //! Values that are others by another name, and those that are refused.
 
-use apportion_values::{Semivalue, Value};
+use apportion_values::{InteractionIndex, Semivalue, Value};
 
 use crate::error::TreeError;
 
@@ -58,6 +58,25 @@ pub(crate) fn unsupported(value: &Value) -> TreeError {
     TreeError::Unsupported {
         what: format!("an exact {} of a tree ensemble", value.concept()),
         wanted: "estimate it, or ask for a semivalue, a coalitional or two-step value, or a semivalue of groups",
+    }
+}
+
+/// Refuses indices that are not of the differences of a game.
+pub(crate) fn check_index(index: &InteractionIndex) -> Result<(), TreeError> {
+    if index.is_generalized() {
+        return Err(TreeError::Unsupported {
+            what: format!("a {index} value of coalitions of a tree ensemble"),
+            wanted: "enumerate the coalitions of a game of few players, or ask for an interaction index",
+        });
+    }
+    Ok(())
+}
+
+/// The refusal of paths that have more players than a pattern has bits.
+pub(crate) fn too_many_on_a_path() -> TreeError {
+    TreeError::Unsupported {
+        what: "an interaction index of coalitions in trees with a path of more than 64 features".to_owned(),
+        wanted: "ask for the matrix of pairs, or put features in groups",
     }
 }
 

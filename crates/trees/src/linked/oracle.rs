@@ -1,8 +1,8 @@
 //! An ensemble with a link and a background, and what it can be asked for.
 
-use apportion_games::{Rows, Shared};
+use apportion_games::{Partition, Rows, Shared};
 use apportion_models::{Ensemble, Link};
-use apportion_values::{Attributions, Semivalue, Value};
+use apportion_values::{Attributions, InteractionIndex, Interactions, Semivalue, Value};
 
 use super::game::LinkedGame;
 use super::mixtures::{self, Mixtures};
@@ -205,6 +205,23 @@ impl Exact for LinkedOracle<'_> {
             Way::Outputs(mixtures) => Err(TreeError::Unsupported {
                 what: format!("an interaction index of {} outputs", mixtures.link.name()),
                 wanted: "explain the margin",
+            }),
+        }
+    }
+
+    /// Where outputs are margins, those of the marginal game; else [`TreeError::Unsupported`].
+    fn indices_of(
+        &self,
+        index: &InteractionIndex,
+        order: usize,
+        groups: Option<&Partition>,
+        rows: Rows<'_>,
+    ) -> Result<Vec<Interactions>, TreeError> {
+        match &self.way {
+            Way::Margins(oracle) => oracle.indices_of(index, order, groups, rows),
+            Way::Outputs(mixtures) => Err(TreeError::Unsupported {
+                what: format!("an interaction index of {} outputs", mixtures.link.name()),
+                wanted: "explain the margin, or enumerate the coalitions of a game of few players",
             }),
         }
     }

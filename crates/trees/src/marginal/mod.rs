@@ -38,7 +38,7 @@
 //! | | |
 //! |---|---|
 //! | [`oracle`] | an ensemble with a background |
-//! | [`values`], [`interactions`] | what it can be asked for |
+//! | [`values`], [`interactions`], [`indices`] | what it can be asked for |
 //! | [`request`] | whose values are wanted, and how coalitions are weighed |
 //! | [`explain`] | from a request to the answer |
 //! | [`linear`], [`lone`], [`joint`] | trees with linear leaves, those that look at one player, and with splits on several features at once |
@@ -48,6 +48,7 @@
 pub(crate) mod cohorts;
 pub(crate) mod cost;
 mod explain;
+mod indices;
 mod interactions;
 mod joint;
 mod linear;

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
-use apportion_games::{Background, Rows, Shared};
+use apportion_games::{Background, Partition, Rows, Shared};
 use apportion_models::Ensemble;
 use apportion_values::Value;
 
@@ -11,6 +11,7 @@ use super::cohorts::Cohorts;
 use super::joint::walk::widest;
 use crate::background::CompiledBackground;
 use crate::engine::histograms::Sorted;
+use crate::engine::indices::numbered::Numbered;
 use crate::engine::kept::Kept;
 use crate::engine::pairs::Pairs;
 use crate::engine::settings::Settings;
@@ -74,6 +75,8 @@ pub struct InterventionalOracle<'a> {
     pub(super) settings: Settings,
     /// The tables of the last value and trees, in the numbers of the settings.
     pub(super) kept: Kept<(Value, Vec<bool>), dyn Any + Send + Sync>,
+    /// The coalitions of the last order and groups that indices were asked for.
+    pub(super) numbered: Kept<(usize, Option<Partition>), Numbered>,
     /// Made when first wanted, where the background is one row.
     pub(super) baseline: OnceLock<AgainstBaseline>,
     /// What the background makes of trees with linear leaves, on average.
@@ -150,6 +153,7 @@ impl<'a> InterventionalOracle<'a> {
             seen,
             settings: Settings::default(),
             kept: Kept::default(),
+            numbered: Kept::default(),
             baseline: OnceLock::new(),
             means: OnceLock::new(),
             compiled: false,

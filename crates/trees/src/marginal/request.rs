@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use apportion_games::parallel;
+use apportion_games::{Partition, parallel};
 use apportion_values::{Semivalue, Value};
 
 use super::cohorts::Cohorts;
@@ -53,6 +53,14 @@ impl InterventionalOracle<'_> {
             _ => return Err(value::unsupported(value)),
         };
         Ok(Request { oracle: self, value: value.clone(), player_of, players, weights, seen })
+    }
+
+    /// The request for indices of coalitions of features, or of groups, whose weights are apart.
+    pub(super) fn request_of(&self, groups: Option<&Partition>) -> Result<Request<'_>, TreeError> {
+        match groups {
+            None => Ok(self.of_features(&Semivalue::Banzhaf)),
+            Some(groups) => self.request(&Value::quotient(Semivalue::Banzhaf, groups.clone())),
+        }
     }
 
     /// The request for the values of features by a semivalue that is checked.

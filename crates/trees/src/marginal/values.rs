@@ -1,7 +1,7 @@
 //! What the oracle of the marginal game can be asked for: values and plans.
 
-use apportion_games::Rows;
-use apportion_values::{Attributions, Semivalue, Value};
+use apportion_games::{Partition, Rows};
+use apportion_values::{Attributions, InteractionIndex, Interactions, Semivalue, Value};
 
 use super::cost;
 use super::oracle::InterventionalOracle;
@@ -45,6 +45,16 @@ impl Exact for InterventionalOracle<'_> {
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
         self.pairs_of(value, diagonal, rows, cost::choose)
+    }
+
+    fn indices_of(
+        &self,
+        index: &InteractionIndex,
+        order: usize,
+        groups: Option<&Partition>,
+        rows: Rows<'_>,
+    ) -> Result<Vec<Interactions>, TreeError> {
+        self.indices(index, order, groups, rows)
     }
 
     fn plan_of(&self, value: &Value, count: usize, sample: Rows<'_>) -> Result<Plan, TreeError> {

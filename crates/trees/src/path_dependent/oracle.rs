@@ -7,6 +7,7 @@ use apportion_models::Ensemble;
 
 use super::coalitional;
 use super::interactions::Partners;
+use super::leaves::Ready;
 use super::program::Program;
 use crate::engine::kept::Kept;
 use crate::engine::settings::Settings;
@@ -74,6 +75,8 @@ pub struct PathDependentOracle<'a> {
     pub(super) quotient: Kept<Partition, Program>,
     /// Of the features in these groups.
     pub(super) coalitional: Kept<Partition, coalitional::Program>,
+    /// Of the last order and groups that indices were asked for.
+    pub(super) ready: Kept<(usize, Option<Partition>), Ready>,
 }
 
 impl<'a> PathDependentOracle<'a> {
@@ -96,6 +99,7 @@ impl<'a> PathDependentOracle<'a> {
             partners: OnceLock::new(),
             quotient: Kept::default(),
             coalitional: Kept::default(),
+            ready: Kept::default(),
         })
     }
 }

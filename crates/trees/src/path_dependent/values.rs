@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use apportion_games::{Hierarchy, Partition, Rows};
 use apportion_models::tree::Tree;
-use apportion_values::{Attributions, CoalitionalValue, Semivalue, Value};
+use apportion_values::{Attributions, CoalitionalValue, InteractionIndex, Interactions, Semivalue, Value};
 
 use super::by_size::BySize;
 use super::kernel::OfPlayers;
@@ -224,6 +224,16 @@ impl Exact for PathDependentOracle<'_> {
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
         self.pairs_of(value, diagonal, rows)
+    }
+
+    fn indices_of(
+        &self,
+        index: &InteractionIndex,
+        order: usize,
+        groups: Option<&Partition>,
+        rows: Rows<'_>,
+    ) -> Result<Vec<Interactions>, TreeError> {
+        self.indices(index, order, groups, rows)
     }
 
     fn plan_of(&self, value: &Value, count: usize, _: Rows<'_>) -> Result<Plan, TreeError> {

@@ -8,6 +8,7 @@ mod deep;
 mod definitions;
 mod formats;
 mod game;
+mod indices;
 mod kernels;
 mod levels;
 mod linear;

@@ -1,6 +1,7 @@
 //! The indices of the coalitions of a game.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use apportion_games::{Coalition, CoalitionView, Coalitions};
 
@@ -27,7 +28,7 @@ use crate::error::ValueError;
 pub struct Interactions {
     index: InteractionIndex,
     order: usize,
-    coalitions: Coalitions,
+    coalitions: Arc<Coalitions>,
     /// Coalitions × k.
     values: Vec<f64>,
     base: Vec<f64>,
@@ -37,35 +38,42 @@ pub struct Interactions {
 
 impl Interactions {
     /// The indices `values` of `coalitions`, of which no two are the same: coalitions × k, with v(∅) and v(N), k each. The index of the empty
-    /// coalition is v(∅) unless [another](Self::with_constant) is given.
+    /// coalition is v(∅) unless [another](Self::with_constant) is given. Coalitions that are in order already may be shared by many answers.
     ///
     /// # Panics
     ///
     /// If the numbers do not fit, a coalition is empty or has more members than the order, or stands twice.
     pub fn new(
         (index, order): (InteractionIndex, usize),
-        coalitions: &Coalitions,
-        values: &[f64],
+        coalitions: impl Into<Arc<Coalitions>>,
+        mut values: Vec<f64>,
         base: Vec<f64>,
         predictions: Vec<f64>,
     ) -> Self {
-        let outputs = base.len();
+        let (mut coalitions, outputs) = (coalitions.into(), base.len());
         assert!(outputs > 0 && predictions.len() == outputs, "v(∅) and v(N) of the same outputs");
         assert_eq!(values.len(), coalitions.len() * outputs, "one value per coalition and output");
-        let mut places: Vec<usize> = (0..coalitions.len()).collect();
-        places.sort_unstable_by(|&a, &b| compare(coalitions.row(a), coalitions.row(b)));
-        let mut sorted = Coalitions::with_capacity(coalitions.players(), places.len());
-        let mut in_order = Vec::with_capacity(values.len());
-        for &place in &places {
-            let coalition = coalitions.row(place);
-            assert!((1..=order).contains(&coalition.size()), "{coalition} in order {order}");
-            let before = sorted.len().checked_sub(1).map(|last| sorted.row(last));
-            assert!(before != Some(coalition), "{coalition} stands twice");
-            sorted.push(coalition);
-            in_order.extend_from_slice(&values[place * outputs..][..outputs]);
+        let are_in_order = |coalitions: &Coalitions| {
+            (1..coalitions.len())
+                .all(|at| compare(coalitions.row(at - 1), coalitions.row(at)) == Ordering::Less)
+        };
+        if !are_in_order(&coalitions) {
+            let mut places: Vec<usize> = (0..coalitions.len()).collect();
+            places.sort_unstable_by(|&a, &b| compare(coalitions.row(a), coalitions.row(b)));
+            let mut sorted = Coalitions::with_capacity(coalitions.players(), places.len());
+            let mut in_order = Vec::with_capacity(values.len());
+            for place in places {
+                sorted.push(coalitions.row(place));
+                in_order.extend_from_slice(&values[place * outputs..][..outputs]);
+            }
+            assert!(are_in_order(&sorted), "a coalition stands twice");
+            (coalitions, values) = (Arc::new(sorted), in_order);
         }
+        let sizes = coalitions.sizes();
+        assert!(sizes.first() != Some(&0), "the empty coalition has its index apart");
+        assert!(sizes.last().is_none_or(|&size| size as usize <= order), "more players than the order");
         let constant = base.clone();
-        Self { index, order, coalitions: sorted, values: in_order, base, predictions, constant }
+        Self { index, order, coalitions, values, base, predictions, constant }
     }
 
     /// The same with another index of the empty coalition.

@@ -122,7 +122,7 @@ pub fn enumerate_interactions_many(
         };
         let constant = constant(weights, channels.0, base);
         let (coalitions, values) = masks.weigh(weights, channels, outputs);
-        Interactions::new((index.clone(), *order), &coalitions, &values, base.to_vec(), folded.last.clone())
+        Interactions::new((index.clone(), *order), coalitions, values, base.to_vec(), folded.last.clone())
             .with_constant(constant)
             .finite()
     });

@@ -141,7 +141,7 @@ impl MoebiusTransform {
                 base[output] += if size == 0 { *coefficient } else { 0.0 };
             }
         }
-        Interactions::new((index.clone(), order), &coalitions, &values, base, full)
+        Interactions::new((index.clone(), order), coalitions, values, base, full)
             .with_constant(constant)
             .finite()
     }

@@ -38,6 +38,7 @@ pub struct IndexWeights {
     order: usize,
     players: usize,
     is_generalized: bool,
+    has_own_constant: bool,
     /// Of coalitions of 0, 1, …, min(s, n) members.
     functionals: Vec<Functional>,
     /// A factor of each of them.
@@ -75,11 +76,15 @@ impl IndexWeights {
             }
             _ => sizes.clone().map(|size| functional(index, size, order)).collect::<Result<Vec<_>, _>>()?,
         };
-        let of_empty = match index {
+        let has_own_constant = matches!(
+            index,
             InteractionIndex::FaithfulBanzhaf
-            | InteractionIndex::FaithfulWeightedBanzhaf(_)
-            | InteractionIndex::Walsh => functional(index, 0, order)?,
-            _ => Functional::integral(at(0.0)?),
+                | InteractionIndex::FaithfulWeightedBanzhaf(_)
+                | InteractionIndex::Walsh
+        );
+        let of_empty = match has_own_constant {
+            true => functional(index, 0, order)?,
+            false => Functional::integral(at(0.0)?),
         };
         let scale = |size: usize| match index {
             InteractionIndex::Walsh => (-(size as f64)).exp2(),
@@ -89,6 +94,7 @@ impl IndexWeights {
             order,
             players,
             is_generalized: index.is_generalized(),
+            has_own_constant,
             functionals: std::iter::once(of_empty).chain(functionals).collect(),
             scales: (0..=order.min(players)).map(scale).collect(),
         })
@@ -107,6 +113,11 @@ impl IndexWeights {
     /// Whether they are weights of v(S ∪ K) − v(S) rather than of Δ_K v(S).
     pub fn is_generalized(&self) -> bool {
         self.is_generalized
+    }
+
+    /// Whether the empty coalition has an index of its own, where others have v(∅) for it.
+    pub fn has_own_constant(&self) -> bool {
+        self.has_own_constant
     }
 
     /// `M_k(a, b)` with k = `size`: the total weight of the coalitions S that hold a given players outside K and lack b given others.

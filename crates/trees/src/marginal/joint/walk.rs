@@ -31,7 +31,7 @@ struct Parting {
 }
 
 /// The memory of a walk, made once per thread.
-pub(super) struct Walk<'a> {
+pub(in crate::marginal) struct Walk<'a> {
     joint: &'a JointTrees,
     player_of: &'a [u32],
     taken: Vec<Taken>,
@@ -48,7 +48,7 @@ enum Way {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(joint: &'a JointTrees, player_of: &'a [u32], players: usize) -> Self {
+    pub(in crate::marginal) fn new(joint: &'a JointTrees, player_of: &'a [u32], players: usize) -> Self {
         Self {
             joint,
             player_of,
@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Gives the games whose sum is the game `weight · f(x_S, b_rest)` on one tree, each with its v. Rows are extended.
-    pub(super) fn through(
+    pub(in crate::marginal) fn through(
         &mut self,
         nodes: &[Node],
         pair: Pair<'_>,

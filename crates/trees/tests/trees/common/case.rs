@@ -6,7 +6,9 @@ use apportion_trees::{
     BackgroundCompiler, Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, LinkedOracle,
     PathDependentOracle, Precision, Settings, TreeError,
 };
-use apportion_values::{CoalitionalValue, Semivalue, Value, enumerate};
+use apportion_values::{
+    CoalitionalValue, InteractionIndex, Interactions, Semivalue, Value, enumerate, enumerate_interactions,
+};
 
 use super::lightgbm::{Node, text};
 use super::{Random, TreeSpec, document, linked_document, read};
@@ -287,6 +289,41 @@ impl Case {
         }
     }
 
+    /// Compares the indices of coalitions, of features or of groups, of the oracles of the marginal and the path-dependent game with
+    /// enumeration; all of these oracles play by one way, whatever their kernel.
+    pub fn check_indices(&self, asked: &[(InteractionIndex, usize)], groups: Option<&Partition>) {
+        let [marginal, path_dependent, _] = self.oracles();
+        let mut games: Vec<(Vec<TabulatedGame>, &[Told<'_>])> = Vec::new();
+        let all = |game: &dyn Fn(&[f64]) -> TabulatedGame| self.rows().iter().map(game).collect::<Vec<_>>();
+        games.push((all(&|row| self.marginal(row, Link::Identity)), &marginal));
+        if let (Rules::Trees(trees), false) = (&self.rules, path_dependent.is_empty()) {
+            games.push((all(&|row| self.path_dependent(trees, row)), &path_dependent));
+        }
+        let features = self.players();
+        for (games, oracles) in games {
+            let plain = |name: &str| oracles.iter().find(|(told, ..)| told.starts_with(name));
+            let oracles = ["marginal", "compiled", "path-dependent"].into_iter().filter_map(plain);
+            for (name, oracle, _) in oracles {
+                for (index, order) in asked {
+                    let what = format!("{}, {index} order {order}, {name}", self.what);
+                    let got = oracle.indices_of(index, *order, groups, self.rows());
+                    let Some(got) = taken(&what, got) else { continue };
+                    assert_eq!(got.len(), games.len(), "{what}");
+                    for (got, game) in got.iter().zip(&games) {
+                        let (wanted, players) = match groups {
+                            None => (enumerate_interactions(game, index, *order), features.clone()),
+                            Some(groups) => {
+                                let game = QuotientGame::new(game, groups).unwrap();
+                                (enumerate_interactions(&game, index, *order), (0..groups.len()).collect())
+                            }
+                        };
+                        same_indices(&what, got, &wanted.unwrap(), &players);
+                    }
+                }
+            }
+        }
+    }
+
     fn compare(&self, oracles: &[Told<'_>], games: &[TabulatedGame], values: &[Value]) {
         let ends: Vec<_> = games.iter().map(|game| enumerate(game, Semivalue::Banzhaf).unwrap()).collect();
         let base = ends.first().map_or(Vec::new(), |first| first.base.clone());
@@ -410,4 +447,31 @@ pub fn close(what: &str, got: &[f64], wanted: &[f64], tolerance: f64) {
     for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
         assert!((got - wanted).abs() <= tolerance * scale, "{what}: number {index}: {got} != {wanted}");
     }
+}
+
+/// Indices of a model against those of a game of some of its players, whose order they are in.
+fn same_indices(what: &str, got: &Interactions, wanted: &Interactions, players: &[usize]) {
+    let largest = |numbers: &[f64]| numbers.iter().fold(1.0f64, |largest, number| number.abs().max(largest));
+    let ends = [wanted.base(), wanted.predictions(), wanted.values()].map(largest);
+    let allowed = 1e-12 * largest(&ends);
+    let zeros = vec![0.0; wanted.outputs()];
+    let near = |got: &[f64], wanted: &[f64], of: &dyn std::fmt::Display| {
+        for (got, wanted) in got.iter().zip(wanted) {
+            assert!((got - wanted).abs() <= allowed, "{what}, {of}: {got} != {wanted}");
+        }
+    };
+    for (coalition, wanted) in wanted.iter() {
+        let members: Vec<usize> = coalition.members().map(|member| players[member]).collect();
+        near(got.get(&members).unwrap_or(&zeros), wanted, &coalition);
+    }
+    for (coalition, index) in got.iter() {
+        let inside = coalition.members().map(|member| players.iter().position(|&player| player == member));
+        match inside.collect::<Option<Vec<_>>>() {
+            Some(members) => near(index, wanted.get(&members).unwrap(), &coalition),
+            None => near(index, &zeros, &coalition),
+        }
+    }
+    near(got.base(), wanted.base(), &"v(∅)");
+    near(got.predictions(), wanted.predictions(), &"v(N)");
+    near(got.constant(), wanted.constant(), &"the constant");
 }

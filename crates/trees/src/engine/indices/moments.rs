@@ -1,0 +1,54 @@
+//! The numbers of an index, tabulated.
+
+use apportion_values::IndexWeights;
+
+/// `M_k(a, b)` for k up to the order and `k + a + b` up to the most players of a leaf.
+#[derive(Debug)]
+pub(crate) struct IndexMoments {
+    side: usize,
+    table: Vec<f64>,
+}
+
+impl IndexMoments {
+    /// For leaves of up to `widest` players.
+    pub(crate) fn new(weights: &IndexWeights, widest: usize) -> Self {
+        let side = widest + 1;
+        let order = weights.order().min(widest);
+        let mut table = vec![0.0; (order + 1) * side * side];
+        for size in 0..=order {
+            for a in 0..=widest - size {
+                for b in 0..=widest - size - a {
+                    table[(size * side + a) * side + b] = weights.moment(size, a, b);
+                }
+            }
+        }
+        Self { side, table }
+    }
+
+    /// `M_k(a, b)` with k = `size`.
+    #[inline]
+    pub(crate) fn get(&self, size: usize, a: usize, b: usize) -> f64 {
+        self.table[(size * self.side + a) * self.side + b]
+    }
+}
+
+/// The table that `[E, R]` has for coalitions K by how many they have of E and of R: `(−1)^{|K∩R|} M_k(|E∖K|, |R∖K|)` at
+/// `|K∩E| (s+1) + |K∩R|`, by the numbers `moment(k, a, b)`.
+pub(crate) fn of_product(
+    (own, rest): (usize, usize),
+    order: usize,
+    moment: impl Fn(usize, usize, usize) -> f64,
+    out: &mut Vec<f64>,
+) {
+    out.clear();
+    for of_own in 0..=order {
+        for of_rest in 0..=order {
+            let fits = of_own <= own && of_rest <= rest && of_own + of_rest <= order;
+            let sign = if of_rest.is_multiple_of(2) { 1.0 } else { -1.0 };
+            out.push(match fits {
+                true => sign * moment(of_own + of_rest, own - of_own, rest - of_rest),
+                false => 0.0,
+            });
+        }
+    }
+}

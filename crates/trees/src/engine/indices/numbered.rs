@@ -1,0 +1,127 @@
+//! The coalitions that occur: those of which some path of the ensemble has all players.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use apportion_games::Coalitions;
+use apportion_models::Ensemble;
+use apportion_values::ValueError;
+use apportion_values::interactions::MOST_INTERACTIONS;
+
+use super::local::Local;
+use crate::engine::paths::{MOST_FEATURES, Paths};
+use crate::error::TreeError;
+
+/// The coalitions of an ensemble, numbered, and where those of each leaf are among them.
+#[derive(Debug)]
+pub(crate) struct Numbered {
+    /// By size, and of one size in the order of their members.
+    pub(crate) coalitions: Arc<Coalitions>,
+    /// Per number of path players; `None` where no leaf has so many.
+    locals: Vec<Option<Local>>,
+    /// Per tree and node: where the numbers of a leaf begin in `numbers`.
+    places: Vec<Vec<usize>>,
+    /// Per set of path players: the number of each coalition, by rank.
+    numbers: Vec<u32>,
+    /// The most players of a leaf.
+    pub(crate) widest: usize,
+}
+
+impl Numbered {
+    /// Of the trees that have paths. `order` is at most the number of players.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError::TooManyInteractions`].
+    pub(crate) fn new<'p>(
+        ensemble: &Ensemble,
+        paths: impl Iterator<Item = Option<&'p Paths>>,
+        (players, order): (usize, usize),
+    ) -> Result<Self, TreeError> {
+        let outputs = ensemble.output_count();
+        let too_many =
+            || ValueError::TooManyInteractions { players, order, outputs, most: MOST_INTERACTIONS };
+        let most = MOST_INTERACTIONS / outputs.max(1);
+        let mut locals: Vec<Option<Local>> = vec![None; MOST_FEATURES + 1];
+        let mut numbers: Vec<u32> = Vec::new();
+        let mut known: HashMap<Vec<u32>, usize> = HashMap::new();
+        let mut members: Vec<Vec<u32>> = Vec::new();
+        let mut number_of: HashMap<Vec<u32>, u32> = HashMap::new();
+        let (mut places, mut widest) = (Vec::new(), 0);
+        for (tree, paths) in ensemble.trees().iter().zip(paths) {
+            let Some(paths) = paths else {
+                places.push(Vec::new());
+                continue;
+            };
+            let nodes = ensemble.nodes_of(tree);
+            let mut of_tree = vec![0; nodes.len()];
+            for (index, _) in nodes.iter().enumerate().filter(|(_, node)| node.is_leaf()) {
+                let features = paths.features(index);
+                if let Some(&place) = known.get(features) {
+                    of_tree[index] = place;
+                    continue;
+                }
+                let local = match &locals[features.len()] {
+                    Some(local) => local,
+                    None => {
+                        let local = Local::new(features.len(), order, most).ok_or_else(too_many)?;
+                        locals[features.len()].insert(local)
+                    }
+                };
+                let place = numbers.len();
+                numbers.resize(place + local.len(), u32::MAX);
+                let bits: Vec<usize> = (0..features.len()).collect();
+                local.each(&bits, &mut |rank, bits| {
+                    if bits.is_empty() {
+                        return;
+                    }
+                    let mut coalition: Vec<u32> = bits.iter().map(|&bit| features[bit]).collect();
+                    coalition.sort_unstable();
+                    let next = members.len() as u32;
+                    numbers[place + rank] = *number_of.entry(coalition).or_insert_with_key(|coalition| {
+                        members.push(coalition.clone());
+                        next
+                    });
+                });
+                if members.len() > most {
+                    return Err(too_many().into());
+                }
+                known.insert(features.to_vec(), place);
+                of_tree[index] = place;
+                widest = widest.max(features.len());
+            }
+            places.push(of_tree);
+        }
+        // In the order of answers; the empty coalition comes after all others.
+        let mut sorted: Vec<u32> = (0..members.len() as u32).collect();
+        sorted.sort_unstable_by(|&a, &b| {
+            let (a, b) = (&members[a as usize], &members[b as usize]);
+            a.len().cmp(&b.len()).then_with(|| a.cmp(b))
+        });
+        let mut rank = vec![0u32; members.len()];
+        let mut coalitions = Coalitions::with_capacity(players, members.len());
+        for (place, &number) in sorted.iter().enumerate() {
+            rank[number as usize] = place as u32;
+            coalitions.push_members(members[number as usize].iter().map(|&member| member as usize));
+        }
+        let empty = members.len() as u32;
+        for number in &mut numbers {
+            *number = rank.get(*number as usize).copied().unwrap_or(empty);
+        }
+        let coalitions = Arc::new(coalitions);
+        Ok(Self { coalitions, locals, places, numbers, widest })
+    }
+
+    /// How the coalitions of a leaf of so many players are ranked.
+    pub(crate) fn local(&self, players: usize) -> &Local {
+        match &self.locals[players] {
+            Some(local) => local,
+            None => unreachable!("a leaf of so many players was numbered"),
+        }
+    }
+
+    /// The numbers of the coalitions of a leaf, by rank; that of the empty one is the number of all others.
+    pub(crate) fn at(&self, tree: usize, leaf: usize, local: &Local) -> &[u32] {
+        &self.numbers[self.places[tree][leaf]..][..local.len()]
+    }
+}
