@@ -3,9 +3,10 @@
 //! Prints one JSON line: CPU and wall microseconds per row (the least of the repetitions), of plain prediction too, the time to make
 //! the oracle, the latency of one row, peak memory, and the largest gap between prediction and values plus base.
 //! `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE] [--groups GROUPS] [--interactions value|remainder]
-//! [--kernel KERNEL] [--fresh]`;
+//! [--kernel KERNEL] [--fresh] [--indices INDEX --order S]`;
 //! by default `shapley`, 1 thread, 5 repetitions, and the path-dependent game; with a background file the marginal game; with
-//! `--interactions` matrices of pairs, with that on the diagonal. KERNEL is the name of one. Of the values of features the choice of kernels and
+//! `--interactions` matrices of pairs, with that on the diagonal; with `--indices` the interaction indices of coalitions of up to S features, in
+//! place of values, of which OUT gets those of the first row, a line for each coalition. KERNEL is the name of one. Of the values of features the choice of kernels and
 //! the predicted time are printed, too. VALUE is any name of a
 //! solution concept (`owen`, `two-step`, `quotient-shapley`, …). GROUPS is the size of groups of neighbours, or feature numbers such as
 //! `0,1;2;3,4`.
@@ -13,12 +14,12 @@
 use std::path::Path;
 use std::time::Instant;
 
-use apportion::games::{Partition, Rows};
+use apportion::games::{CoalitionView, Partition, Rows};
 use apportion::trees::{
     Attributions, Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings,
     TreeError,
 };
-use apportion::values::{SolutionConcept, Value};
+use apportion::values::{InteractionIndex, SolutionConcept, Value};
 use apportion_benches::{option, peak_memory_mib};
 use cpu_time::ProcessTime;
 
@@ -36,6 +37,9 @@ fn main() -> Result<(), Failure> {
         Some("remainder") => Some(Diagonal::Remainder),
         Some(other) => return Err(format!("{other}: value or remainder is wanted").into()),
     };
+    let indices = option(&mut arguments, "--indices")?;
+    let order = option(&mut arguments, "--order")?.map_or(Ok(2), |order| order.parse())?;
+    let indices = indices.map(|index| Ok::<_, Failure>((index.parse()?, order))).transpose()?;
     let kernel = option(&mut arguments, "--kernel")?;
     let kernel = match kernel.as_deref() {
         None => None,
@@ -56,6 +60,7 @@ fn main() -> Result<(), Failure> {
         background: background.as_deref(),
         groups: groups.as_deref(),
         interactions,
+        indices,
         settings: Settings::default().with_kernel(kernel),
         fresh: fresh.is_some(),
     };
@@ -73,6 +78,8 @@ struct Task<'a> {
     background: Option<&'a str>,
     groups: Option<&'a str>,
     interactions: Option<Diagonal>,
+    /// Which indices of coalitions in place of values, and their order.
+    indices: Option<(InteractionIndex, usize)>,
     settings: Settings,
     /// Whether each run begins with a new oracle, so that what is derived from the background counts.
     fresh: bool,
@@ -116,6 +123,10 @@ impl Task<'_> {
         }
         let (build, oracle) = least(repetitions, make);
         let oracle = oracle?;
+        if let Some((index, order)) = &self.indices {
+            let make = || if self.fresh { make().map(Some) } else { Ok(None) };
+            return self.measure_indices(&*oracle, make, (index, *order), rows);
+        }
         let groups = value.needs_partition().then(|| partition.clone());
         let asked = Value::of(value.clone(), groups, None)?;
         // Asked of an oracle of its own, as it may sort the background.
@@ -166,6 +177,44 @@ impl Task<'_> {
             one.cpu * 1e6,
             mib(after_loading),
             mib(peak),
+        );
+        Ok(())
+    }
+}
+
+impl Task<'_> {
+    /// The indices of coalitions of all rows, by an oracle that is kept, or by one that is made anew.
+    fn measure_indices<'o>(
+        &self,
+        oracle: &dyn Exact,
+        fresh: impl Fn() -> Result<Option<Box<dyn Exact + 'o>>, TreeError>,
+        (index, order): (&InteractionIndex, usize),
+        rows: Rows<'_>,
+    ) -> Result<(), Failure> {
+        let explain = |rows: Rows<'_>| match fresh()? {
+            Some(oracle) => oracle.indices_of(index, order, None, rows),
+            None => oracle.indices_of(index, order, None, rows),
+        };
+        let (first, _) = least(1, || explain(rows).map(drop));
+        let (spent, found) = least(self.repetitions, || explain(rows));
+        let found = found?;
+        let (one, _) = least(self.repetitions, || explain(Rows::new(rows.row(0), rows.columns())));
+        if let (Some(path), Some(found)) = (self.out, found.first()) {
+            let line = |(coalition, values): (CoalitionView<'_>, &[f64])| {
+                let members: Vec<String> = coalition.members().map(|member| member.to_string()).collect();
+                format!("{} {:e}\n", members.join(","), values[0])
+            };
+            std::fs::write(path, found.iter().map(line).collect::<String>())?;
+        }
+        let coalitions = found.first().map_or(0, |found| found.coalitions().len());
+        let per_row = |seconds: f64| seconds * 1e6 / rows.len() as f64;
+        println!(
+            r#"{{"index":"{index}","order":{order},"rows":{},"coalitions":{coalitions},"first_cpu_us_per_row":{:.2},"cpu_us_per_row":{:.2},"wall_us_per_row":{:.2},"one_row_us":{:.1}}}"#,
+            rows.len(),
+            per_row(first.cpu),
+            per_row(spent.cpu),
+            per_row(spent.wall),
+            one.wall * 1e6,
         );
         Ok(())
     }

@@ -77,7 +77,9 @@ pub use apportion_games::{
 };
 #[cfg(feature = "trees")]
 pub use apportion_trees::{CompiledBackground, Ensemble, ReadOptions, Rounds, Settings};
-pub use apportion_values::{Attributions, Axis, Semivalue, SolutionConcept, Value};
+pub use apportion_values::{
+    Attributions, Axis, InteractionIndex, Interactions, Semivalue, SolutionConcept, Value,
+};
 pub use budget::Budget;
 #[cfg(feature = "plots")]
 pub use drawn::{certified, explained};

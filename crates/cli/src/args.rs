@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use apportion::plots::Kind;
 use apportion::trees::{Diagonal, Kernel, Precision, Settings};
+use apportion::values::InteractionIndex;
 use apportion::{Budget, Method, Rounds, SolutionConcept};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -95,9 +96,15 @@ pub(crate) struct Explain {
 
     /// Divide each prediction among pairs of features, too: the interaction index of --value, exactly. index has the values on the
     /// diagonal and the index of each pair beside it; remainder, the convention of shap and XGBoost, shares each index between the two
-    /// and leaves the rest of the value on the diagonal
-    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "index", value_name = "FORM")]
+    /// and leaves the rest of the value on the diagonal. Or the name of an interaction index, for coalitions of up to --order features, sparse:
+    /// shapley, banzhaf and every other value, k-shapley, shapley-taylor, faithful-shapley, faithful-banzhaf, chaining, moebius, co-moebius,
+    /// walsh, generalized-shapley, joint-shapley, …; of trees for any number of features, of every other model by all 2^n coalitions
+    #[arg(long, value_parser = interactions, num_args = 0..=1, require_equals = true, default_missing_value = "index", value_name = "FORM")]
     pub(crate) interactions: Option<Interactions>,
+
+    /// The most features of a coalition whose interaction index is told, with --interactions [default: 2]
+    #[arg(long, value_name = "S", requires = "interactions")]
+    pub(crate) order: Option<usize>,
 
     /// Only this output of the model, by the name of a class or by number [default: all]
     #[arg(long, value_name = "NAME|K")]
@@ -271,28 +278,42 @@ fn space(text: &str) -> Result<Space, String> {
 }
 
 /// The form of interactions.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Interactions {
     /// The index of each pair; values on the diagonal.
     Index,
     /// As shap and XGBoost have it: rows sum to the values.
     Remainder,
+    /// An index of coalitions.
+    Of(InteractionIndex),
 }
 
 impl Interactions {
-    pub(crate) fn diagonal(self) -> Diagonal {
+    /// The form of a matrix.
+    pub(crate) fn diagonal(&self) -> Diagonal {
         match self {
-            Self::Index => Diagonal::Value,
             Self::Remainder => Diagonal::Remainder,
+            Self::Index | Self::Of(_) => Diagonal::Value,
         }
     }
 
-    /// The name in options and results.
-    pub(crate) fn name(self) -> &'static str {
+    /// The name of that form in options and results.
+    pub(crate) fn name(&self) -> &'static str {
         match self {
-            Self::Index => "index",
             Self::Remainder => "remainder",
+            Self::Index | Self::Of(_) => "index",
         }
+    }
+}
+
+fn interactions(text: &str) -> Result<Interactions, String> {
+    match text {
+        "index" => Ok(Interactions::Index),
+        "remainder" => Ok(Interactions::Remainder),
+        name => name
+            .parse()
+            .map(Interactions::Of)
+            .map_err(|error| format!("known are index and remainder, and the names of indices; {error}")),
     }
 }
 

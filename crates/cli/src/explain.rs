@@ -21,6 +21,7 @@ use crate::failure::Usage;
 use crate::game;
 use crate::graph::GraphOption;
 use crate::groups::{self, Groups};
+use crate::indices;
 use crate::input::{self, Batch, Input};
 use crate::interactions;
 use crate::interrupt;
@@ -50,7 +51,10 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         features.saturating_mul(lines).saturating_mul(model.outputs())
     };
     let (input, mut batches) = Input::read(&args.input, numbers)?;
-    if let Some(form) = args.interactions {
+    if let Some((index, order)) = indices::asked(args)? {
+        return indices::run((args, &index, order), &input, &mut batches, started, &destination);
+    }
+    if let Some(form) = &args.interactions {
         return interactions::run((args, form), &input, &mut batches, started, (&destination, wanted));
     }
     let find = |groups: &Groups| {
@@ -361,8 +365,10 @@ fn check(args: &Explain) -> Result<()> {
             game.name()
         ));
     }
-    if args.interactions.is_some() {
-        interactions::check(args)?;
+    match indices::asked(args)? {
+        Some(_) => indices::check(args)?,
+        None if args.interactions.is_some() => interactions::check(args)?,
+        None => {}
     }
     check_engine(args, game)?;
     let names_clustering = args.clustering.dependence.is_some() || args.clustering.linkage.is_some();

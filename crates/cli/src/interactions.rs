@@ -52,7 +52,7 @@ fn not_of_pairs() -> Usage {
 
 /// Explains the rows that are meant, and writes the matrices.
 pub(crate) fn run(
-    (args, form): (&Explain, args::Interactions),
+    (args, form): (&Explain, &args::Interactions),
     input: &Input,
     batches: &mut Batches,
     started: Instant,

@@ -3,7 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `commands`, `args`, `select`, `help` | what may be written on the command line |
-//! | `explain`, `interactions`, `compile`, `find_groups`, `predict` | the commands on rows |
+//! | `explain`, `interactions`, `indices`, `compile`, `find_groups`, `predict` | the commands on rows |
 //! | `inspect`, `contents` | what files of any kind hold |
 //! | `pictures` | results to look at: figures, and a report |
 //! | `methods`, `manual`, `version` | what it says of itself |
@@ -43,6 +43,7 @@ mod graph;
 mod groups;
 mod groups_file;
 mod help;
+mod indices;
 mod input;
 mod inspect;
 mod inspect_model;

@@ -5,6 +5,7 @@ mod by_oracle;
 #[cfg(feature = "conditional")]
 mod conditional;
 mod each;
+mod indices;
 mod left;
 #[cfg(feature = "trees")]
 mod of_trees;

@@ -9,6 +9,7 @@ mod explainer;
 mod graph;
 mod groups;
 mod honesty;
+mod indices;
 mod linear;
 mod same;
 mod until;

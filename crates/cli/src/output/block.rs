@@ -15,8 +15,10 @@ pub(crate) struct Block {
     pub(crate) base: Vec<f64>,
     /// Rows × k.
     pub(crate) predictions: Vec<f64>,
-    /// Rows × p × k, of pairs rows × p × p × k.
+    /// Rows × p × k, of pairs rows × p × p × k, of coalitions rows × coalitions × k.
     pub(crate) values: Vec<f64>,
+    /// The players of each coalition, where values are of coalitions.
+    pub(crate) coalitions: Vec<Vec<usize>>,
     /// As values, and missing where the method cannot tell; empty where all values are exact.
     pub(crate) std_errors: Vec<f64>,
     /// How each row was explained; empty where an oracle knew its values.

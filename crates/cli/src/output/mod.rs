@@ -1,4 +1,4 @@
-//! What the command writes: kinds of results (`attributions`, `interactions`, `predictions`, `summary`, `facts`), formats that they are
+//! What the command writes: kinds of results (`attributions`, `interactions`, `indices`, `predictions`, `summary`, `facts`), formats that they are
 //! written in (a file each), and where they go (`destination`).
 //!
 //! Rows come and go in blocks, so that memory does not grow with their number. A kind of results says of a row what each form of it has
@@ -12,6 +12,7 @@ mod csv;
 mod destination;
 mod facts;
 mod format;
+mod indices;
 mod interactions;
 mod json;
 mod json_text;
@@ -33,6 +34,7 @@ pub(crate) use block::Block;
 pub(crate) use destination::{Destination, is_broken_pipe};
 pub(crate) use facts::Facts;
 pub(crate) use format::{Format, writer};
+pub(crate) use indices::Indices;
 pub(crate) use interactions::Interactions;
 pub(crate) use predictions::Predictions;
 pub(crate) use results::Results;

@@ -169,6 +169,92 @@ fn interactions_that_cannot_be_had_are_refused() {
     }
 }
 
+/// The indices of a row by the names of their features.
+fn coalitions(results: &Value, row: usize) -> std::collections::BTreeMap<String, f64> {
+    let told = results["explanations"][row]["coalitions"].as_array().unwrap();
+    let names = |told: &Value| {
+        let names = told["features"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+        names.collect::<Vec<_>>().join(",")
+    };
+    told.iter().map(|told| (names(told), told["value"].as_f64().unwrap())).collect()
+}
+
+#[test]
+fn indices_of_coalitions_are_those_of_the_oracle_or_of_all_coalitions() {
+    for game in [&["--game", "path-dependent"][..], &["--background-select", "0-20"]] {
+        let run =
+            |more: &[&str]| json(&on("explain", MODEL, ROWS, &[&["--select", "3,17"], game, more].concat()));
+        let (matrix, pairs) = (run(&["--interactions=remainder"]), run(&["--interactions=k-sii"]));
+        let taylor = run(&["--interactions=shapley-taylor", "--order", "3"]);
+        let enumerated = run(&["--interactions=STII", "--order", "3", "--method", "exact"]);
+        assert_eq!((&taylor["interactions"], &taylor["order"]), (&"shapley-taylor".into(), &3.into()));
+        for row in 0..2 {
+            let (wanted, got) = (numbers(&matrix["explanations"][row]["values"]), coalitions(&pairs, row));
+            let sum: f64 = wanted.iter().sum();
+            assert!((got.values().sum::<f64>() - sum).abs() < 1e-9 * sum.abs().max(1.0));
+            assert!((got["bmi"] - wanted[22]).abs() < 1e-9 * wanted[22].abs().max(1.0));
+            let of = |place: &Value| place.as_f64().unwrap();
+            let explained = &taylor["explanations"][row];
+            let (got, wanted) = (coalitions(&taylor, row), coalitions(&enumerated, row));
+            let gap = got.values().sum::<f64>() - (of(&explained["prediction"]) - of(&explained["base"]));
+            assert!(gap.abs() < 1e-9, "{gap}");
+            for (names, got) in &got {
+                let wanted = wanted.get(names).copied().unwrap_or(0.0);
+                assert!((got - wanted).abs() < 1e-9, "{names}: {got} {wanted}");
+            }
+        }
+        let top = run(&["--interactions", "--order", "3", "--value", "banzhaf", "--top", "4"]);
+        assert_eq!(coalitions(&top, 1).len(), 4);
+    }
+}
+
+#[test]
+fn indices_of_groups_and_of_classes_are_told_in_every_format() {
+    let on = |format: &str, more: &[&str]| {
+        let asked =
+            ["--select", "0,60", "--interactions=faithful-banzhaf", "--order", "3", "--format", format];
+        on("explain", "iris_xgb_softprob.json.gz", "iris.csv", &[&asked, more].concat())
+    };
+    let all = json(&on("json", &[]));
+    let told = all["explanations"][1]["coalitions"].as_array().unwrap();
+    assert!(told[0]["features"].as_array().unwrap().is_empty());
+    assert!(told.iter().all(|told| told["value"].as_array().unwrap().len() == 3));
+    let csv = String::from_utf8(bytes(&on("csv", &[]))).unwrap();
+    assert!(csv.starts_with("row,output,base,prediction,features,size,value\n"), "{csv}");
+    let lines = |row: usize| all["explanations"][row]["coalitions"].as_array().unwrap().len() * 3;
+    assert_eq!(csv.lines().count(), 1 + lines(0) + lines(1));
+    let table = String::from_utf8(bytes(&on("table", &["--class", "1", "--top", "2"]))).unwrap();
+    assert!(table.contains("faithful-banzhaf interactions of up to 3 features"), "{table}");
+    assert_eq!(table.lines().count(), 1 + 2 * (3 + 2), "{table}");
+    let groups = ["--value", "quotient-shapley", "--groups", "petal_length,petal_width"];
+    let features = all["features"].as_array().unwrap();
+    if features.iter().any(|name| name == "petal_length") {
+        let grouped = json(&on("json", &groups));
+        assert_eq!(grouped["features"].as_array().unwrap().len(), 3);
+    }
+}
+
+#[test]
+fn indices_that_cannot_be_had_are_refused() {
+    for (more, says) in [
+        (&["--interactions=nobody"][..], "nobody"),
+        (&["--interactions=fsii", "--order", "0"], "1 to 64"),
+        (&["--interactions=fsii", "--order", "two"], "--order"),
+        (&["--order", "2"], "--interactions"),
+        (&["--interactions=remainder", "--order", "3"], "matrix of pairs"),
+        (&["--interactions=fsii", "--value", "banzhaf"], "leave --value out"),
+        (&["--interactions=fsii", "--method", "leverage-shap"], "exact"),
+        (&["--interactions=fsii", "--format", "npy"], "csv or table"),
+        (&["--interactions=fsii", "--summary"], "--summary"),
+        (&["--interactions=fsii", "--budget", "100"], "leave budget"),
+        (&["--interactions=fsii", "--plot", "bar"], "--plot"),
+        (&["--interactions", "--order", "2", "--value", "owen", "--groups", "age,sex"], "semivalue"),
+    ] {
+        let (message, status) = refusal(&on("explain", MODEL, ROWS, more));
+        assert!(message.contains(says) && status == 2, "{more:?}: {message}");
+    }
+}
+
 #[test]
 fn kernels_and_precisions_agree() {
     let explain = |more: &[&str]| {

@@ -61,6 +61,7 @@
 //! | [`one_row`] | the same for a single row, the nodes of the rule side by side |
 //! | [`coalitional`] | the same for features in groups |
 //! | [`interactions`] | the same for interactions of pairs |
+//! | [`indices`], [`leaves`] | interaction indices of coalitions of any order |
 //! | [`cost`], [`plan`] | which kernel, and how long it takes |
 //! | [`baseline`] | the marginal game against one baseline, which is one of these |
 //! | [`by_size`], [`others`] | weights by size, which have no quadrature: another kernel, slower |

@@ -1,0 +1,98 @@
+//! Interaction indices of coalitions, of every model and game.
+
+use apportion::games::{GameError, MarginalGame};
+use apportion::values::{InteractionIndex, Interactions, enumerate_interactions};
+use apportion::{Background, Ensemble, ExplainError, Explainer, Method, Partition, Rows};
+
+use crate::common::{background, flowers, iris};
+
+fn near(got: &[Interactions], wanted: &[Interactions]) {
+    assert_eq!(got.len(), wanted.len());
+    for (got, wanted) in got.iter().zip(wanted) {
+        let zeros = vec![0.0; wanted.outputs()];
+        for (coalition, wanted) in wanted.iter() {
+            let members: Vec<usize> = coalition.members().collect();
+            for (got, wanted) in got.get(&members).unwrap_or(&zeros).iter().zip(wanted) {
+                assert!((got - wanted).abs() < 1e-12, "{coalition}: {got} != {wanted}");
+            }
+        }
+    }
+}
+
+const INDICES: [&str; 4] = ["shapley", "k-shapley", "faithful-banzhaf", "generalized-shapley"];
+
+#[test]
+fn trees_have_by_their_oracle_what_enumeration_says() {
+    let ensemble = iris();
+    let groups = Partition::new(4, vec![vec![0, 3], vec![1], vec![2]]).unwrap();
+    for index in INDICES.map(|name| name.parse::<InteractionIndex>().unwrap()) {
+        for groups in [None, Some(&groups)] {
+            let of = |explainer: Explainer<'_>| explainer.indices(&index, 3, groups, flowers()).unwrap();
+            near(
+                &of(Explainer::of_trees(&ensemble, background())),
+                &of(Explainer::of_trees(&ensemble, background()).method(Method::Exact)),
+            );
+            near(
+                &of(Explainer::path_dependent(&ensemble)),
+                &of(Explainer::path_dependent(&ensemble).method(Method::Exact)),
+            );
+        }
+    }
+    let explainer = Explainer::of_trees(&ensemble, background()).method(Method::Tree);
+    let asked = |name: &str| explainer.indices(&name.parse().unwrap(), 2, None, flowers());
+    assert!(asked("shapley").is_ok());
+    let error = asked("generalized-shapley").unwrap_err();
+    assert!(matches!(error, ExplainError::Trees(_)), "{error}");
+}
+
+#[test]
+fn outputs_behind_a_link_are_enumerated() {
+    let bytes = include_bytes!("../../../models/tests/fixtures/iris_xgb_softprob.json.gz");
+    let ensemble = Ensemble::from_bytes(bytes).unwrap();
+    let explainer = Explainer::of_outputs(&ensemble, background()).unwrap();
+    let found = explainer.indices(&InteractionIndex::ShapleyTaylor, 2, None, flowers()).unwrap();
+    for row in &found {
+        let sum: f64 = row.values().iter().step_by(row.outputs()).sum();
+        assert!((sum - (row.predictions()[0] - row.base()[0])).abs() < 1e-12);
+        assert!((0.0..=1.0).contains(&row.predictions()[0]));
+    }
+}
+
+#[test]
+fn any_model_has_the_indices_of_its_game() {
+    let model = |row: &[f64]| row[0] * row[1] * row[2] + (row[1] - row[3]).sin();
+    let background = Background::rows(vec![0.0, 1.0, 0.5, 2.0, 1.0, -1.0, 0.0, 0.25], 4).unwrap();
+    let rows = [1.0, 2.0, 3.0, 4.0, 0.5, 0.25, -1.0, 2.0];
+    for index in INDICES.map(|name| name.parse::<InteractionIndex>().unwrap()) {
+        let explainer = Explainer::new(&model, background.clone());
+        let got = explainer.indices(&index, 3, None, Rows::new(&rows, 4)).unwrap();
+        let wanted = rows.chunks(4).map(|row| {
+            let game = MarginalGame::new(&model, row, &background).unwrap();
+            enumerate_interactions(&game, &index, 3).unwrap()
+        });
+        near(&got, &wanted.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_refused() {
+    let model = |row: &[f64]| row.iter().sum::<f64>();
+    let wide = Explainer::new(&model, Background::baseline(vec![0.0; 26]).unwrap());
+    let row = vec![1.0; 26];
+    let error = wide.indices(&InteractionIndex::SHAPLEY, 2, None, Rows::new(&row, 26)).unwrap_err();
+    assert!(matches!(error, ExplainError::Value(_)) && error.to_string().contains("26"), "{error}");
+    let narrow = || Explainer::new(&model, Background::baseline(vec![0.0; 2]).unwrap());
+    for method in [Method::Tree, "leverage-shap".parse().unwrap()] {
+        let explainer = narrow().method(method);
+        let error = explainer.indices(&InteractionIndex::SHAPLEY, 2, None, Rows::new(&[1.0; 2], 2));
+        assert!(matches!(error, Err(ExplainError::NotTrees)), "{method}");
+    }
+    let broken = |row: &[f64]| if row[0] > 0.0 { f64::NAN } else { 1.0 };
+    let explainer = Explainer::new(&broken, Background::baseline(vec![0.0; 2]).unwrap());
+    let error = explainer.indices(&InteractionIndex::Moebius, 2, None, Rows::new(&[1.0; 2], 2)).unwrap_err();
+    let says_where = |error: &ExplainError| {
+        error.to_string().contains("{0} of 2")
+            || matches!(error, ExplainError::Game(GameError::NotFinite { .. }))
+    };
+    assert!(says_where(&error), "{error}");
+}

@@ -1,0 +1,152 @@
+//! `apportion explain --interactions=INDEX --order S`: what coalitions of features contribute together, by an interaction index.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use apportion::values::{InteractionIndex, Interactions};
+use apportion::{Method, Partition, Rows, SolutionConcept};
+
+use crate::about::about;
+use crate::args::{self, Explain};
+use crate::background::{self, Described};
+use crate::explainer::{Asked, explainer};
+use crate::failure::Usage;
+use crate::groups::Groups;
+use crate::input::{Batch, Batches, Input};
+use crate::output::{Block, Destination, Indices};
+use crate::timings::Timings;
+use crate::{class, game, stream, threads};
+
+/// The order where none is given.
+const ORDER: usize = 2;
+
+/// The index of coalitions that is asked for, and its order; none where a matrix of pairs is, or values are.
+pub(crate) fn asked(args: &Explain) -> Result<Option<(InteractionIndex, usize)>> {
+    let refuse = |says: &str| Err(Usage(format!("--interactions: {says}")).into());
+    let order = args.order.unwrap_or(ORDER);
+    match (&args.interactions, &args.value, args.order) {
+        (None, ..) | (Some(args::Interactions::Index | args::Interactions::Remainder), _, None) => Ok(None),
+        (Some(args::Interactions::Remainder), ..) => {
+            refuse("remainder is a matrix of pairs; leave --order out, or ask for k-shapley")
+        }
+        (Some(args::Interactions::Of(index)), value, _) => match value {
+            SolutionConcept::Semivalue(of) | SolutionConcept::Quotient(of)
+                if *of == apportion::Semivalue::Shapley =>
+            {
+                Ok(Some((index.clone(), order)))
+            }
+            _ => refuse("the index says what is computed; leave --value out (of groups: quotient-shapley)"),
+        },
+        (Some(args::Interactions::Index), value, _) => match value {
+            SolutionConcept::Semivalue(of) | SolutionConcept::Quotient(of) => {
+                Ok(Some((of.clone().into(), order)))
+            }
+            _ => refuse(
+                "the index of --value is that of a semivalue (shapley, banzhaf, …), or quotient-NAME of groups",
+            ),
+        },
+    }
+}
+
+/// Refuses what does not go together, before anything is read.
+pub(crate) fn check(args: &Explain) -> Result<()> {
+    let refuse = |says: &str| Err(Usage(format!("--interactions: {says}")).into());
+    let samples = args.accuracy.until.is_some() || args.budget.is_some();
+    let follows = args.checkpoint.is_some() || args.resume.is_some();
+    match () {
+        () if !matches!(args.method, Method::Auto | Method::Tree | Method::Exact) => refuse(
+            "indices of coalitions are exact: by the tree oracle, or by all coalitions (--method exact); leave --method out",
+        ),
+        () if args.summary => refuse("they are told row by row; leave --summary out"),
+        () if args.plot.is_some() || args.report.is_some() => refuse(
+            "figures and reports are of values and of matrices of pairs; leave --plot and --report out, or ask for index",
+        ),
+        () if args.output.format.is_of_numbers_alone() => {
+            refuse("coalitions have names; give --format json, csv or table")
+        }
+        () if samples || follows => refuse("they are exact: leave budget, accuracy and checkpoints out"),
+        () => Ok(()),
+    }
+}
+
+/// Explains the rows that are meant, and writes the indices.
+pub(crate) fn run(
+    (args, index, order): (&Explain, &InteractionIndex, usize),
+    input: &Input,
+    batches: &mut Batches,
+    started: Instant,
+    destination: &Destination,
+) -> Result<()> {
+    let loaded = Instant::now();
+    let features = &input.features;
+    let data = || background::data_for_groups(args, input);
+    let find = |groups: &Groups| groups.partition(features, &args.clustering, data);
+    let partition = args.groups.as_ref().map(find).transpose()?;
+    let players = partition.as_ref().map_or(input.columns, Partition::len);
+    // Weights that do not fit the players, and orders that cannot be, before any work.
+    index.weights(order, players).map_err(|error| Usage(format!("--interactions {index}: {error}")))?;
+    let outputs = input.model.outputs();
+    let classes = input.model.classes();
+    let class = class::chosen(args.class.as_deref(), classes.as_deref(), outputs)?;
+    let class = class.or(args.space.class().filter(|_| outputs > 1));
+    let game = game::chosen(args, &input.model);
+    let Asked { explainer, background } = explainer(args, game, input)?;
+    let explainer = explainer.method(args.method);
+    game::note_what_was_chosen(args, game, input);
+    let pool = threads::pool(&args.threads)?;
+    let results = |first: &Block| {
+        let mut about = about(args, game, input);
+        about.extend(background.iter().flat_map(Described::about));
+        about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
+        let names = |group: &Vec<usize>| {
+            group.iter().map(|&feature| features[feature].as_str()).collect::<Vec<_>>().join(",")
+        };
+        Ok(Indices {
+            index: index.to_string(),
+            order,
+            game: game.name(),
+            about,
+            players: match &partition {
+                Some(partition) => partition.groups().iter().map(names).collect(),
+                None => features.clone(),
+            },
+            outputs: if class.is_some() { 1 } else { outputs },
+            classes: classes.clone().filter(|_| class.is_none()),
+            has_ids: first.ids.is_some(),
+            top: args.top,
+        })
+    };
+    let compute = |batch: Batch| -> Result<Block> {
+        let rows = Rows::new(&batch.values, input.columns);
+        let found = pool.install(|| explainer.indices(index, order, partition.as_ref(), rows))?;
+        let block = Block { rows: batch.rows, ids: batch.ids, ..block(&found) };
+        Ok(match class {
+            Some(class) => block.of_output(class, outputs),
+            None => block,
+        })
+    };
+    let explained = stream::write(&pool, (destination, args.output.format), batches, results, compute)?;
+    if args.timings {
+        Timings::of(started, loaded, explained).print()?;
+    }
+    Ok(())
+}
+
+/// The numbers of all rows, which have the same coalitions. The empty one is among them where it has an index of its own.
+fn block(found: &[Interactions]) -> Block {
+    let mut block = Block::default();
+    let has_own_constant = found.iter().any(|row| row.constant() != row.base());
+    if let Some(first) = found.first() {
+        block.coalitions.extend(has_own_constant.then(Vec::new));
+        block.coalitions.extend(first.coalitions().iter().map(|coalition| coalition.members().collect()));
+    }
+    for row in found {
+        block.base.extend(row.base());
+        block.predictions.extend(row.predictions());
+        if has_own_constant {
+            block.values.extend(row.constant());
+        }
+        block.values.extend(row.values());
+    }
+    block
+}
