@@ -1,13 +1,14 @@
 //! Time and memory of exact enumeration on a table of all 2^n values, one output.
 //!
-//! Prints one JSON line per n: the least of several runs, and the process's peak memory so far, the table included.
+//! Prints one JSON line per n: the least of several runs of Shapley values, and of Shapley interaction indices of order 2 and 3, and the
+//! process's peak memory so far, the table included.
 //! `enumeration [N]…`; by default 20 and 25.
 
 use std::time::Instant;
 
 use apportion::Semivalue;
 use apportion::games::TabulatedGame;
-use apportion::values::enumerate;
+use apportion::values::{InteractionIndex, enumerate, enumerate_interactions};
 use apportion_benches::peak_memory_mib;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,8 +27,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let total: f64 = enumeration.values.iter().sum();
             assert!((total - (enumeration.predictions[0] - enumeration.base[0])).abs() < 1e-10);
         }
+        let mut of_order = [f64::INFINITY; 2];
+        for (least, order) in of_order.iter_mut().zip([2, 3]) {
+            for _ in 0..3 {
+                let start = Instant::now();
+                enumerate_interactions(&game, &InteractionIndex::SHAPLEY, order)?;
+                *least = least.min(start.elapsed().as_secs_f64());
+            }
+        }
+        let [pairs, triples] = of_order;
         let mib = peak_memory_mib().map_or("null".to_owned(), |mib| format!("{mib:.1}"));
-        println!(r#"{{"n":{players},"wall_s":{least:.6},"peak_mib":{mib}}}"#);
+        println!(
+            r#"{{"n":{players},"wall_s":{least:.6},"pairs_s":{pairs:.6},"triples_s":{triples:.6},"peak_mib":{mib}}}"#
+        );
     }
     Ok(())
 }

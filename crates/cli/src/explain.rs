@@ -46,12 +46,17 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let mut wanted = Wanted::new(args, &with_checkpoint, &destination, checkpoint.as_ref())?;
     let until = accuracy::until(&args.accuracy)?;
     let pairs = args.interactions.is_some();
+    let indices = indices::asked(args)?;
     let numbers = |model: &AnyModel, features: usize| {
-        let lines = if pairs { features } else { 1 };
+        let lines = match &indices {
+            Some((_, order)) => indices::coalitions_of_one(features, *order),
+            None if pairs => features,
+            None => 1,
+        };
         features.saturating_mul(lines).saturating_mul(model.outputs())
     };
     let (input, mut batches) = Input::read(&args.input, numbers)?;
-    if let Some((index, order)) = indices::asked(args)? {
+    if let Some((index, order)) = indices {
         return indices::run((args, &index, order), &input, &mut batches, started, &destination);
     }
     if let Some(form) = &args.interactions {

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use apportion::values::interactions::MOST_INTERACTIONS;
 use apportion::values::{InteractionIndex, Interactions};
 use apportion::{Method, Partition, Rows, SolutionConcept};
 
@@ -46,6 +47,14 @@ pub(crate) fn asked(args: &Explain) -> Result<Option<(InteractionIndex, usize)>>
             ),
         },
     }
+}
+
+/// At most so many coalitions of up to `order` features are told for each of the features.
+pub(crate) fn coalitions_of_one(features: usize, order: usize) -> usize {
+    let of_size =
+        |size: usize| (1..=size).fold(1.0, |ways, k| ways * (features as f64 - k as f64 + 1.0) / k as f64);
+    let all: f64 = (1..=order.min(features)).map(of_size).sum();
+    (all.min(MOST_INTERACTIONS as f64) / features.max(1) as f64).ceil() as usize
 }
 
 /// Refuses what does not go together, before anything is read.

@@ -10,7 +10,7 @@
 //!
 //! These come from folding the table of values, one player after the other. A table is kept for each K among the players so far and each
 //! number a of those present besides. The next player halves it: it is no member of K, and the half where it is present is added to the
-//! numbers of a + 1; or it joins K, and the lower half is taken from the upper. So the work is Σ_d 2^(n−d) (d+1) C(d, ≤ s), some 30 · 2^n for
+//! numbers of a + 1; or it joins K, and the lower half is taken from the upper. So the work is Σ_d 2^(n−d) (d+1) C(d, ≤ s), some 24 · 2^n for
 //! pairs, rather than 2^n C(n, s).
 //!
 //! Masks go by in blocks of 4096, each folded on its own; two neighbours of d bits make one of d + 1. Sums are therefore pairwise, in an order
@@ -36,7 +36,7 @@ pub const MOST_INTERACTIONS: usize = 1 << 20;
 ///
 /// with the [weights](IndexWeights::moment) of the index; of generalized values v(S ∪ K) − v(S) stands in place of Δ_K v(S). Asks the game for
 /// each of the 2^n coalitions once, in blocks of 4096, by several threads where the game allows it; a game that [is a table](Game::table) is
-/// read in place. Takes some 2^n Σ_d 2^−d (d+1) C(d, ≤ s) k additions beside the game's: 30 · 2^n for pairs, n²/4 · 2^n for all orders; and
+/// read in place. Takes some 2^n Σ_d 2^−d (d+1) C(d, ≤ s) k additions beside the game's: 24 · 2^n for pairs, 40 · 2^n for triples, n²/4 · 2^n for all orders; and
 /// memory of 3 (n+1) numbers for each coalition that is told, twice that for generalized values. The result has the same bits for any number
 /// of threads.
 ///
