@@ -203,6 +203,38 @@ fn the_games_themselves_are_enumerated_to_the_same_indices() {
     }
 }
 
+/// A leaf of three hundred terms, whose coalitions of three would be four million, has single features alone.
+#[test]
+fn a_wide_linear_model_has_no_coalitions_but_its_features() {
+    let random = &mut Random(49);
+    let features = 300;
+    let slopes: Vec<(usize, f64)> = (0..features).map(|feature| (feature, 0.5 + feature as f64)).collect();
+    let leaf = Node::Leaf { value: 1.0, count: 10.0, linear: Some((2.0, slopes.clone())) };
+    let case = Case::linear(random, vec![leaf], features, (2, 3));
+    let whole = |rows: Rows<'_>| -> Vec<f64> {
+        rows.values().iter().map(|value| if value.is_nan() { 0.25 } else { *value }).collect()
+    };
+    let (rows, background) = (whole(case.rows()), whole(case.background.as_rows()));
+    let rows = Rows::new(&rows, features);
+    let oracle = InterventionalOracle::new(&case.ensemble, Rows::new(&background, features), None).unwrap();
+    for name in ["k-shapley", "shapley-taylor", "faithful-shapley"] {
+        for (found, row) in
+            oracle.indices_of(&name.parse().unwrap(), 3, None, rows).unwrap().iter().zip(rows.iter())
+        {
+            assert!(found.coalitions().sizes().iter().all(|&size| size == 1), "{name}");
+            for &(feature, slope) in &slopes {
+                let mean: f64 = background.iter().skip(feature).step_by(features).sum::<f64>() / 3.0;
+                let (got, wanted) = (found.get(&[feature]), slope * (row[feature] - mean));
+                let got = got.map_or(0.0, |index| index[0]);
+                assert!(
+                    (got - wanted).abs() < 1e-10 * wanted.abs().max(1.0),
+                    "{name} {feature}: {got} {wanted}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let random = &mut Random(46);
