@@ -1,9 +1,7 @@
-//! Rows of bits, and the passes over them that everything else is made of.
+//! Rows of bits.
 //!
 //! Kernels that gain by it are compiled for several instruction sets, and the best one is chosen at run time. All of them do the
 //! same operations in the same order, so that the choice does not change a bit of the result.
-
-use crate::passes::Side;
 
 /// Compiles a function for each instruction set that makes the kernels faster, and picks one when it is first called.
 macro_rules! multiversioned {
@@ -35,20 +33,6 @@ impl BitRows {
 
     pub(crate) fn row(&self, index: usize) -> &[u64] {
         &self.words[index * self.width..(index + 1) * self.width]
-    }
-
-    /// `Z u`: for each row the sum of `vector` over its members, written to `out`.
-    pub(crate) fn times(&self, vector: &[f64], out: &mut [f64]) {
-        let mut tables = <[f64; 1]>::tables(self);
-        Side::times(self, vector.as_chunks::<1>().0, out.as_chunks_mut::<1>().0, &mut tables);
-    }
-
-    /// `Zᵀ t`: for each player the sum of `values` over the rows that hold it.
-    pub(crate) fn transposed_times(&self, values: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.players];
-        let mut tables = <[f64; 1]>::tables(self);
-        Side::transposed_times(self, values.as_chunks::<1>().0, sums.as_chunks_mut::<1>().0, &mut tables);
-        sums
     }
 }
 

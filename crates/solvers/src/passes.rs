@@ -35,6 +35,22 @@ pub(crate) trait Side: Sized {
     fn transposed_times(rows: &BitRows, values: &[Self], out: &mut [Self], tables: &mut [Self::Tables]);
 }
 
+impl BitRows {
+    /// `Z u`: for each row the sum of `vector` over its members, written to `out`.
+    pub(crate) fn times(&self, vector: &[f64], out: &mut [f64]) {
+        let mut tables = <[f64; 1]>::tables(self);
+        Side::times(self, vector.as_chunks::<1>().0, out.as_chunks_mut::<1>().0, &mut tables);
+    }
+
+    /// `Zᵀ t`: for each player the sum of `values` over the rows that hold it.
+    pub(crate) fn transposed_times(&self, values: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.players];
+        let mut tables = <[f64; 1]>::tables(self);
+        Side::transposed_times(self, values.as_chunks::<1>().0, sums.as_chunks_mut::<1>().0, &mut tables);
+        sums
+    }
+}
+
 macro_rules! side {
     ($lanes:literal, $groups:literal groups of $subsets:literal, $strip:literal words, $sums:literal sums) => {
         impl Side for [f64; $lanes] {

@@ -60,3 +60,11 @@ pub(crate) fn merged(mut terms: Vec<(Product, f64)>) -> Vec<(Product, f64)> {
     });
     terms
 }
+
+/// Products by falling variance, so many at most.
+pub(crate) fn strongest(mut terms: Vec<(Product, f64)>, most: usize) -> Vec<(Product, f64)> {
+    // A stable sort: products of one variance stay in order.
+    terms.sort_by(|left, right| right.1.total_cmp(&left.1));
+    terms.truncate(most);
+    terms
+}

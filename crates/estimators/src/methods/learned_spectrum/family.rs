@@ -1,8 +1,8 @@
 //! Priors on the spectrum, made of what the screens found.
 
-use super::screens::Screened;
+use super::screens::{MOST_TERMS, Screened};
 use crate::surrogate::prior::{Prior, Smooth};
-use crate::surrogate::product::{Product, merged};
+use crate::surrogate::product::{Product, merged, strongest};
 
 /// What is said of the products beforehand.
 ///
@@ -20,8 +20,6 @@ pub(super) enum Family {
 
 /// Players of the triples that are written down at most.
 const MOST_PLAYERS_OF_TRIPLES: usize = 32;
-/// Products that are written down at most.
-pub(super) const MOST_TERMS: usize = 2500;
 
 impl Family {
     /// In the order in which they are preferred where the data cannot tell.
@@ -75,14 +73,6 @@ fn with_triples(players: usize, screened: &Screened, spread: f64) -> Vec<(Produc
     }
     triples.extend(screened.odd.iter().copied());
     strongest(merged(triples), MOST_TERMS)
-}
-
-/// Products by falling variance, so many at most.
-pub(super) fn strongest(mut terms: Vec<(Product, f64)>, most: usize) -> Vec<(Product, f64)> {
-    // A stable sort: products of one variance stay in order.
-    terms.sort_by(|left, right| right.1.total_cmp(&left.1));
-    terms.truncate(most);
-    terms
 }
 
 /// Triples with the strength of the pairs in them: `√(q_ij q_jl) + √(q_ij q_il) + √(q_jl q_il)`.

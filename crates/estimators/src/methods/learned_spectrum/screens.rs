@@ -1,9 +1,8 @@
 //! Screens: boosted trees fitted to what was evaluated, whose Walsh coefficients say which products of players are likely to matter.
 
-use super::family::{MOST_TERMS, strongest};
 use super::sampled::Sampled;
 use crate::surrogate::boosted_trees::{BoostedTrees, Boosting, Rows};
-use crate::surrogate::product::{Product, merged};
+use crate::surrogate::product::{Product, merged, strongest};
 
 /// The screens, whose squared coefficients are averaged: trees of depth 3 to 5 find products of so many players.
 const SCREENS: [Boosting; 3] = [
@@ -11,6 +10,9 @@ const SCREENS: [Boosting; 3] = [
     Boosting { trees: 200, depth: 4, rate: 0.1 },
     Boosting { trees: 300, depth: 3, rate: 0.1 },
 ];
+
+/// Products that are kept at most.
+pub(super) const MOST_TERMS: usize = 2500;
 
 /// Numbers that one screen may look at, rows × players × trees, before it gets fewer trees ...
 const MOST_WORK: f64 = 2e8;
