@@ -7,6 +7,10 @@
 //!
 //! Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016: squared loss, leaf values and gains with a penalty λ.
 
+use std::cmp::Ordering;
+
+use hashbrown::HashMap;
+
 use super::product::Product;
 
 /// How trees are boosted.
@@ -14,11 +18,14 @@ use super::product::Product;
 pub(crate) struct Boosting {
     /// Number of trees.
     pub(crate) trees: usize,
-    /// Splits on a path at most; at most [`Product::MOST`].
+    /// Splits on a path at most; at most [`MOST_DEPTH`].
     pub(crate) depth: usize,
     /// Factor of what each tree adds.
     pub(crate) rate: f64,
 }
+
+/// Splits on a path at most: a tree has no more players than a mask has bits.
+pub(crate) const MOST_DEPTH: usize = 6;
 
 /// Penalty on the squares of leaf values.
 const PENALTY: f32 = 0.01;
@@ -151,6 +158,7 @@ impl Histogram {
 impl BoostedTrees {
     /// Trees fitted to one target for each row.
     pub(crate) fn fit(rows: &Rows, targets: &[f64], boosting: Boosting) -> Self {
+        debug_assert!(boosting.depth <= MOST_DEPTH, "trees of depth {}", boosting.depth);
         let len = targets.len().max(1) as f64;
         let base = targets.iter().sum::<f64>() / len;
         let variance = targets.iter().map(|target| (target - base).powi(2)).sum::<f64>() / len;
@@ -200,14 +208,19 @@ impl BoostedTrees {
 
     /// The Walsh coefficients of the trees: each product of players once, in order, with its coefficient.
     pub(crate) fn spectrum(&self) -> Vec<(Product, f64)> {
-        let mut terms = vec![(Product::EMPTY, self.base)];
+        let mut found: HashMap<Product, f64> = HashMap::new();
+        found.insert(Product::EMPTY, self.base);
         for nodes in &self.trees {
-            let mut of_tree = Vec::new();
-            expand(nodes, 0, &mut of_tree);
-            let of_tree = super::product::merged(of_tree);
-            terms.extend(of_tree.into_iter().map(|(product, c)| (product, self.scale * c)));
+            let players = players(nodes);
+            for (mask, coefficient) in expand(nodes, 0, &players) {
+                let members = (0..players.len()).filter(|at| mask >> at & 1 == 1);
+                let product = Product::of(members.map(|at| usize::from(players[at])));
+                *found.entry(product).or_insert(0.0) += self.scale * coefficient;
+            }
         }
-        super::product::merged(terms)
+        let mut spectrum: Vec<(Product, f64)> = found.into_iter().collect();
+        spectrum.sort_unstable_by_key(|(product, _)| *product);
+        spectrum
     }
 }
 
@@ -266,22 +279,67 @@ fn partition(order: &mut [u32], is_first: impl Fn(u32) -> bool) -> usize {
     first
 }
 
-/// The Walsh coefficients of the leaves below a node, whose path has these players: `v / 2^d Π (1 ± x_j)`.
-fn expand(nodes: &[Node], at: usize, out: &mut Vec<(Product, f64)>) {
+/// The players that a tree splits on, in order: at most `2^d − 1` of depth d.
+fn players(nodes: &[Node]) -> Vec<u16> {
+    let split = |node: &Node| match node {
+        Node::Split { player, .. } => Some(*player),
+        Node::Leaf(_) => None,
+    };
+    let mut players: Vec<u16> = nodes.iter().filter_map(split).collect();
+    players.sort_unstable();
+    players.dedup();
+    players
+}
+
+/// The Walsh coefficients of the game that a node is, by masks of the tree's players, ascending: `(y + n)/2` of what it is with and without its
+/// player, and `(y − n)/2` times the player's sign.
+fn expand(nodes: &[Node], at: usize, players: &[u16]) -> Vec<(u64, f64)> {
     match nodes[at] {
-        Node::Leaf(value) => out.push((Product::EMPTY, f64::from(value))),
+        Node::Leaf(value) => vec![(0, f64::from(value))],
         Node::Split { player, absent, present } => {
-            let (mut without, mut with) = (Vec::new(), Vec::new());
-            expand(nodes, absent as usize, &mut without);
-            expand(nodes, present as usize, &mut with);
-            for (sign, terms) in [(-1.0, without), (1.0, with)] {
-                for (product, coefficient) in terms {
-                    out.push((product, 0.5 * coefficient));
-                    out.push((product.with(player), 0.5 * sign * coefficient));
-                }
+            let (without, with) =
+                (expand(nodes, absent as usize, players), expand(nodes, present as usize, players));
+            let alone = joined(&without, &with, 0.5);
+            let mut signed = joined(&without, &with, -0.5);
+            // No product below has the player, so that masks stay in order.
+            let own = 1 << players.partition_point(|&other| other < player);
+            signed.iter_mut().for_each(|(mask, _)| *mask += own);
+            sum_of(&alone, &signed)
+        }
+    }
+}
+
+/// `½ with + factor · without`, of lists in order.
+fn joined(without: &[(u64, f64)], with: &[(u64, f64)], factor: f64) -> Vec<(u64, f64)> {
+    let scaled = |terms: &[(u64, f64)], factor: f64| -> Vec<(u64, f64)> {
+        terms.iter().map(|&(mask, coefficient)| (mask, factor * coefficient)).collect()
+    };
+    sum_of(&scaled(without, factor), &scaled(with, 0.5))
+}
+
+/// The sum of two lists in order.
+fn sum_of(left: &[(u64, f64)], right: &[(u64, f64)]) -> Vec<(u64, f64)> {
+    let mut sum = Vec::with_capacity(left.len() + right.len());
+    let (mut i, mut j) = (0, 0);
+    while i < left.len() && j < right.len() {
+        match left[i].0.cmp(&right[j].0) {
+            Ordering::Less => {
+                sum.push(left[i]);
+                i += 1;
+            }
+            Ordering::Greater => {
+                sum.push(right[j]);
+                j += 1;
+            }
+            Ordering::Equal => {
+                sum.push((left[i].0, left[i].1 + right[j].1));
+                (i, j) = (i + 1, j + 1);
             }
         }
     }
+    sum.extend(&left[i..]);
+    sum.extend(&right[j..]);
+    sum
 }
 
 #[cfg(test)]

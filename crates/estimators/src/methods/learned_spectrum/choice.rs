@@ -23,30 +23,34 @@ pub(super) fn squares(left: &[f64], sampled: &Sampled, output: usize) -> Vec<f64
         .collect()
 }
 
-/// The largest strength of the noise within one paired standard error of the best: where the data cannot tell, the prior counts for nothing. Where it
-/// holds single players, too, that would make them all alike; there it is the best.
-pub(super) fn strength(fit: &Fit, sampled: &Sampled, output: usize) -> f64 {
+/// For each output the largest strength of the noise within one paired standard error of the best: where the data cannot tell, the prior counts for
+/// nothing. Where it holds single players, too, that would make them all alike; there it is the best.
+pub(super) fn strengths(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     let strengths = fit.strengths();
-    let path: Vec<Vec<f64>> =
-        strengths.iter().map(|&strength| squares(&fit.left_out(strength), sampled, output)).collect();
-    let total = |at: usize| path[at].iter().sum::<f64>();
-    let best = (0..path.len()).min_by(|&left, &right| total(left).total_cmp(&total(right))).unwrap_or(0);
-    if !fit.has_free_players() {
-        return strengths[best];
-    }
-    let is_close = |at: &usize| {
-        let (sum, error) = difference(&path[*at], &path[best]);
-        sum <= error
+    let left: Vec<Vec<f64>> = strengths.iter().map(|&strength| fit.left_out(strength)).collect();
+    let of_output = |output: usize| {
+        let path: Vec<Vec<f64>> = left.iter().map(|left| squares(left, sampled, output)).collect();
+        let total = |at: usize| path[at].iter().sum::<f64>();
+        let best = (0..path.len()).min_by(|&left, &right| total(left).total_cmp(&total(right))).unwrap_or(0);
+        let is_close = |at: &usize| {
+            let (sum, error) = difference(&path[*at], &path[best]);
+            sum <= error
+        };
+        match fit.has_free_players() {
+            true => strengths[(best..path.len()).rev().find(is_close).unwrap_or(best)],
+            false => strengths[best],
+        }
     };
-    strengths[(best..path.len()).rev().find(is_close).unwrap_or(best)]
+    (0..sampled.outputs).map(of_output).collect()
 }
 
-/// Whether one fit leaves no more of pairs that are left out than another.
-pub(super) fn is_better(fit: &Fit, than: &Fit, sampled: &Sampled, output: usize) -> bool {
-    let left = |fit: &Fit| -> f64 {
-        squares(&fit.left_out(strength(fit, sampled, output)), sampled, output).iter().sum()
+/// Σ f_k r_k² w_k of each output, at its strength.
+pub(super) fn totals(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
+    let strengths = strengths(fit, sampled);
+    let of_output = |(output, strength): (usize, &f64)| -> f64 {
+        squares(&fit.left_out(*strength), sampled, output).iter().sum()
     };
-    left(fit) <= left(than)
+    strengths.iter().enumerate().map(of_output).collect()
 }
 
 /// Whether single players are free, or have a prior: where pairs are few, by what is left of pairs by either alone.
@@ -60,11 +64,8 @@ pub(super) fn linear(sampled: &Sampled, wanted: Wanted<'_>) -> Result<Linear> {
         return Ok(Linear::Free);
     }
     let left = |linear: Linear| -> Result<f64> {
-        let fit = Fit::without_prior(sampled, linear, wanted)?;
-        let of_output = |output: usize| -> f64 {
-            squares(&fit.left_out(strength(&fit, sampled, output)), sampled, output).iter().sum()
-        };
-        Ok((0..sampled.outputs).map(|output| of_output(output) / unit(sampled, output)).sum())
+        let totals = totals(&Fit::without_prior(sampled, linear, wanted)?, sampled);
+        Ok(totals.iter().enumerate().map(|(output, total)| total / unit(sampled, output)).sum())
     };
     Ok(if left(Linear::Free)? <= left(prior)? { Linear::Free } else { prior })
 }
@@ -103,14 +104,21 @@ pub(super) fn families(sampled: &Sampled, linear: Linear, wanted: Wanted<'_>) ->
         };
         for (at, family) in Family::ALL.into_iter().enumerate() {
             let fit = Fit::new(&known, family.prior(sampled.players, &screened), linear, wanted)?;
-            for output in 0..sampled.outputs {
-                let predicted = fit.predict(&unseen, strength(&fit, &known, output));
-                let squares = (0..unseen.len()).map(|pair| {
-                    let left = unseen.odd[pair * sampled.outputs + output]
-                        - predicted[pair * sampled.outputs + output];
-                    left * left * unseen.weights[pair] * unseen.free[pair]
-                });
-                left[at * sampled.outputs + output].extend(squares);
+            let strengths = strengths(&fit, &known);
+            for (output, &strength) in strengths.iter().enumerate() {
+                // Outputs of one strength are predicted together.
+                if strengths[..output].contains(&strength) {
+                    continue;
+                }
+                let predicted = fit.predict(&unseen, strength);
+                for output in (output..sampled.outputs).filter(|&output| strengths[output] == strength) {
+                    let at_pair = |pair: usize| pair * sampled.outputs + output;
+                    let squares = (0..unseen.len()).map(|pair| {
+                        let left = unseen.odd[at_pair(pair)] - predicted[at_pair(pair)];
+                        left * left * unseen.weights[pair] * unseen.free[pair]
+                    });
+                    left[at * sampled.outputs + output].extend(squares);
+                }
             }
         }
     }

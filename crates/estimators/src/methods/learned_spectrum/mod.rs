@@ -124,6 +124,9 @@ impl Default for LearnedSpectrum {
 
 /// Pairs up to which the regression is solved among the pairs, beyond among the products.
 const MOST_PAIRS: usize = 1200;
+/// Degrees of freedom of the errors that are counted at least, however few pairs the prior leaves free: what is left of a pair that is left out it has not
+/// explained.
+const FEWEST_DEGREES: f64 = 5.0;
 /// Products of a regression that is solved among them.
 const MOST_PRODUCTS: usize = 1200;
 
@@ -244,7 +247,11 @@ impl Answer {
         // A free linear part can do without the prior by itself.
         let alone = match linear {
             Linear::Free => None,
-            Linear::Prior(_) => Some(Fit::without_prior(sampled, linear, wanted)?),
+            Linear::Prior(_) => {
+                let fit = Fit::without_prior(sampled, linear, wanted)?;
+                let totals = choice::totals(&fit, sampled);
+                Some((fit, totals))
+            }
         };
         for family in Family::ALL {
             if !families.contains(&family) {
@@ -256,9 +263,16 @@ impl Answer {
                 let most = MOST_PRODUCTS.min(sampled.len() / 2);
                 Fit::by_terms(sampled, Family::terms(n, &screened, most), linear, wanted)?
             };
+            let strengths = choice::strengths(&fit, sampled);
+            let left = alone.as_ref().map(|_| choice::totals(&fit, sampled));
             for output in (0..outputs).filter(|&output| families[output] == family) {
-                let alone = alone.as_ref().filter(|alone| choice::is_better(alone, &fit, sampled, output));
-                answer.add(sampled, (family, alone.unwrap_or(&fit)), output, wanted);
+                let (mut best, mut strength) = (&fit, strengths[output]);
+                if let (Some(left), Some((alone, of_alone))) = (&left, &alone)
+                    && of_alone[output] <= left[output]
+                {
+                    (best, strength) = (alone, choice::strengths(alone, sampled)[output]);
+                }
+                answer.add(sampled, (family, best, strength), output, wanted);
             }
         }
         // Where families are several, their outputs were not met in order.
@@ -267,9 +281,14 @@ impl Answer {
     }
 
     /// Adds what `fit` says of one output.
-    fn add(&mut self, sampled: &Sampled, (family, fit): (Family, &Fit), output: usize, wanted: Wanted<'_>) {
+    fn add(
+        &mut self,
+        sampled: &Sampled,
+        (family, fit, strength): (Family, &Fit, f64),
+        output: usize,
+        wanted: Wanted<'_>,
+    ) {
         let (n, outputs, pairs) = (sampled.players, sampled.outputs, sampled.len());
-        let strength = choice::strength(fit, sampled, output);
         let estimate = fit.values(strength, wanted);
         let left = fit.left_out(strength);
         // c_k of each pair: what the values would lose of it.
@@ -289,7 +308,7 @@ impl Answer {
                 shares[player * pairs..][..pairs].iter().map(|share| share * share).sum();
         }
         let (degrees, directions) = law_of(&shares, n, pairs);
-        let degrees = degrees.min(fit.degrees_of_freedom(strength)).max(1.0);
+        let degrees = degrees.min(fit.degrees_of_freedom(strength).max(FEWEST_DEGREES)).max(1.0);
         self.degrees_of_freedom = self.degrees_of_freedom.min(degrees);
         self.directions.push(directions);
         if !self.chosen.is_empty() {

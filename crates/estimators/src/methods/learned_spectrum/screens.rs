@@ -6,11 +6,13 @@ use crate::surrogate::product::{Product, merged, strongest};
 
 /// The screens, whose squared coefficients are averaged: trees of depth 3 to 5 find products of so many players.
 const SCREENS: [Boosting; 3] = [
-    Boosting { trees: 200, depth: 5, rate: 0.1 },
-    Boosting { trees: 200, depth: 4, rate: 0.1 },
-    Boosting { trees: 300, depth: 3, rate: 0.1 },
+    Boosting { trees: 100, depth: 5, rate: 0.2 },
+    Boosting { trees: 100, depth: 4, rate: 0.2 },
+    Boosting { trees: 150, depth: 3, rate: 0.2 },
 ];
 
+/// Targets that are screened at most.
+const MOST_SCREENED: usize = 4;
 /// Products that are kept at most.
 pub(super) const MOST_TERMS: usize = 2500;
 
@@ -41,17 +43,13 @@ impl Screened {
             row.iter().copied().chain(row.iter().map(|sign| -sign))
         });
         let rows = Rows::of_signs(n, pairs.chain(ends));
-        let work = (rows.len() * n * sampled.outputs) as f64;
+        let targets = targets(sampled);
+        let work = (rows.len() * n * targets.len().max(1)) as f64;
+        let share = 1.0 / (SCREENS.len() * targets.len().max(1)) as f64;
         let (mut odd, mut even) = (Vec::new(), Vec::new());
-        for output in 0..sampled.outputs {
-            let targets = values(sampled, output);
-            let unit = variance(&targets);
-            if unit.is_nan() || unit <= 0.0 {
-                continue;
-            }
-            let share = 1.0 / (unit * (SCREENS.len() * sampled.outputs) as f64);
+        for targets in &targets {
             for boosting in SCREENS.map(|boosting| affordable(boosting, work)) {
-                for (product, coefficient) in BoostedTrees::fit(&rows, &targets, boosting).spectrum() {
+                for (product, coefficient) in BoostedTrees::fit(&rows, targets, boosting).spectrum() {
                     let found = (product, coefficient * coefficient * share);
                     match product.len() {
                         0 | 1 => {}
@@ -73,6 +71,33 @@ impl Screened {
 fn affordable(boosting: Boosting, work: f64) -> Boosting {
     let trees = boosting.trees.min(((MOST_WORK / work) as usize).max(FEWEST_TREES));
     Boosting { trees, rate: (boosting.rate * boosting.trees as f64 / trees as f64).min(0.3), ..boosting }
+}
+
+/// What screens are fitted to: each output in units of its own, of more than a few outputs sums of all with fixed signs, in which the squares of their
+/// coefficients add up.
+fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
+    let in_units = |output: usize| {
+        let values = values(sampled, output);
+        let unit = variance(&values).sqrt();
+        (unit > 0.0).then(|| values.into_iter().map(|value| value / unit).collect::<Vec<f64>>())
+    };
+    let outputs: Vec<Vec<f64>> = (0..sampled.outputs).filter_map(in_units).collect();
+    if outputs.len() <= MOST_SCREENED {
+        return outputs;
+    }
+    let share = 1.0 / (outputs.len() as f64).sqrt();
+    let sum = |at: usize| {
+        let mut sum = vec![0.0; outputs[0].len()];
+        for (output, values) in outputs.iter().enumerate() {
+            // Signs without structure (SplitMix64's finalizer).
+            let mut word = ((output * MOST_SCREENED + at) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let sign = if (word ^ (word >> 27)) & 1 == 1 { share } else { -share };
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += sign * value);
+        }
+        sum
+    };
+    (0..MOST_SCREENED).map(sum).collect()
 }
 
 /// v of S and S̄ of each pair, of N and of ∅.
