@@ -46,7 +46,8 @@ fn slope(
 #[test]
 fn squared_errors_fall_in_proportion_to_the_evaluations_or_faster() {
     for (name, game) in games() {
-        for estimator in every() {
+        // The learned spectrum takes as long as all others together; `learned_spectrum` has its errors.
+        for estimator in every().into_iter().filter(|estimator| estimator.name() != "learned-spectrum") {
             let truth = exact(&game, estimator.value().semivalue().unwrap().clone()).unwrap().values;
             // Of 20 seeds a mean squared error is known within a third or so, and the slope over a factor of 12 within 0.2.
             let slope = slope(&estimator, &game, &truth, &BUDGETS, SEEDS);
