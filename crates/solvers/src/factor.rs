@@ -224,11 +224,14 @@ fn solve_lower(lower: &Mat<f64>, right: &mut [f64], outputs: usize) {
     );
 }
 
-/// Ascending eigenvalues, and eigenvectors as columns.
-fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), SolverError> {
+/// Ascending eigenvalues, and eigenvectors as columns. Only the lower triangle is read.
+pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), SolverError> {
     let n = matrix.nrows();
     let mut values = vec![0.0; n];
     let mut vectors = Mat::zeros(n, n);
+    if n == 0 {
+        return Ok((values, vectors));
+    }
     let params = Spec::default();
     let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params);
     self_adjoint_evd(
