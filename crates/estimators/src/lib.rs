@@ -22,8 +22,8 @@
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
 //! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`] and [`exact`] take every semivalue, [`ProductSpace`] and
-//! [`exact_in_groups`] every solution concept, [`exact_of`] over hierarchies of groups too. Which to use: the learned spectrum for Shapley and Banzhaf, Leverage SHAP and Kernel Banzhaf where the game is cheaper than
-//! a tenth of a millisecond an evaluation or players are many hundreds, Kernel Banzhaf for weighted Banzhaf,
+//! [`exact_in_groups`] every solution concept, [`exact_of`] over hierarchies of groups too. Which to use: the learned spectrum for Shapley and Banzhaf, Leverage SHAP and Kernel Banzhaf where an evaluation
+//! takes much less than a quarter of a millisecond or players are many hundreds, Kernel Banzhaf for weighted Banzhaf,
 //! [`MaximumSampleReuse::adjusted`] for Beta-Shapley, mixtures and weights by size.
 //!
 //! All of them implement [`Estimator`], take a [`Game`], a budget of evaluations and a seed, and answer with an

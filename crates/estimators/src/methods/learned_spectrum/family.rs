@@ -6,7 +6,7 @@ use crate::surrogate::product::{Product, merged, strongest};
 
 /// What is said of the products beforehand.
 ///
-/// With C the variance that the screens found in products of several players:
+/// C is the variance that the screens found in products of several players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     /// Products of the screens; triples whose pairs the screens found, `τ² ∝ Σ √(q_ij q_jl)` over the three pairs of pairs, together C; a tenth of C for
