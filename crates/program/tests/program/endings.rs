@@ -134,9 +134,9 @@ fn closed_streams_are_told_apart() {
     for (closed, stream) in [("0<&-", "input"), ("1>&-", "output")] {
         let server =
             shell("echo $x", &format!("[ $batch = 2 ] && {{ echo; exec {closed}; sleep 1000; }}; echo"));
-        let program = start(&server, &options().restarts(0)).unwrap();
-        // What is written before is in the pipe, so more than a pipe holds is needed to see that nobody reads.
-        let rows = [1.0, 2.0].repeat(100_000);
+        // What is written before is in the pipe, so that each batch is more than a pipe holds: else it may be written whole before nobody reads.
+        let program = start(&server, &options().restarts(0).batch_rows(40_000)).unwrap();
+        let rows = [1.0, 2.0].repeat(120_000);
         let error = predictions(&program, &rows).unwrap_err();
         assert!(
             matches!(error, ProgramError::Closed { stream: told, .. } if told == stream),
