@@ -88,20 +88,29 @@ pub use methods::leverage_shap::LeverageShap;
 pub use methods::maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
 pub use methods::monte_carlo::{Accounting, MonteCarlo};
 pub use methods::nested_permutation::NestedPermutation;
+pub use methods::odd_shap::OddShap;
 pub use methods::on_graph::{ConnectedRegression, GraphError, LocalMethod, LocalSampling, OnGraph};
 pub use methods::optimized_kernel_shap::OptimizedKernelShap;
 pub use methods::optimized_monte_carlo::{OptimizedMonteCarlo, Orders, References};
 pub use methods::permutation_shap::PermutationShap;
+pub use methods::poly_shap::PolyShap;
 pub use methods::product_space::ProductSpace;
 pub use methods::projected_gradient::{
     GradientError, GradientLaw, IterateAverage, IterateSet, ProjectedGradient, StartShare, StepSize,
 };
+pub use methods::proxy_residual::ProxyResidual;
+pub use methods::proxy_shap::ProxyShap;
+pub use methods::regression_msr::{RegressionMsr, RegressionProxy};
 pub use methods::stratified_monte_carlo::{Allocation, StratifiedMonteCarlo};
 pub use registry::MethodSpec;
 pub use report::{BoundedDraws, Certificate, Diagnostics, ErrorLaw, Explanation, Guarantee, Look, StopRule};
 pub use run::{Anytime, Checkpoint, Estimator, Measure, Progress, RunError, Scale, Settings, Until, Watcher};
 pub use support::product_draws::PlayerEstimates;
 pub use support::{Draws, FullBudget, StandardErrors, exact, exact_in_groups, exact_of};
+pub use surrogate::interface::{FittedSurrogate, Surrogate};
+pub use surrogate::k_additive::KAdditiveSurrogate;
+pub use surrogate::linear::LinearSurrogate;
+pub use surrogate::trees::TreeSurrogate;
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -10,12 +10,17 @@ pub(crate) mod leverage_shap;
 pub(crate) mod maximum_sample_reuse;
 pub(crate) mod monte_carlo;
 pub(crate) mod nested_permutation;
+pub(crate) mod odd_shap;
 pub(crate) mod on_graph;
 pub(crate) mod optimized_kernel_shap;
 pub(crate) mod optimized_monte_carlo;
 pub(crate) mod permutation_shap;
+pub(crate) mod poly_shap;
 pub(crate) mod product_space;
 pub(crate) mod projected_gradient;
+pub(crate) mod proxy_residual;
+pub(crate) mod proxy_shap;
+pub(crate) mod regression_msr;
 pub(crate) mod stratified_monte_carlo;
 
 use crate::registry::MethodSpec;
@@ -51,6 +56,11 @@ methods! {
         MSR_ADJUSTED_BERNOULLI ONE_SAMPLE_FITS_ALL ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT ONE_SAMPLE_FITS_ALL_BERNOULLI
         ONE_SAMPLE_FITS_ALL_ADJUSTED ONE_SAMPLE_FITS_ALL_ADJUSTED_WITH_REPLACEMENT
         ONE_SAMPLE_FITS_ALL_ADJUSTED_BERNOULLI;
+    proxy_residual: PROXY_RESIDUAL;
+    regression_msr: REGRESSION_MSR REGRESSION_MSR_CROSSED REGRESSION_MSR_LINEAR REGRESSION_MSR_LINEAR_CROSSED;
+    odd_shap: ODD_SHAP;
+    poly_shap: POLY_SHAP POLY_SHAP_3;
+    proxy_shap: PROXY_SHAP PROXY_SHAP_ADJUSTED;
     coalitional_regression: LEVERAGE;
     product_space: PRODUCT_SPACE PRODUCT_SPACE_TRUE_MARGINAL;
     nested_permutation: NESTED_PERMUTATION NESTED_PERMUTATION_PLAIN;

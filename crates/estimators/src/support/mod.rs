@@ -1,7 +1,9 @@
 //! What methods share: how coalitions are drawn, regressions, draws on the product space, what a full budget does.
 
+pub(crate) mod dense;
 mod draws;
 mod exact;
+pub(crate) mod folds;
 mod full_budget;
 mod law_of_draws;
 pub(crate) mod product_draws;

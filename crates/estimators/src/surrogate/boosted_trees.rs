@@ -18,17 +18,32 @@ use super::product::Product;
 pub(crate) struct Boosting {
     /// Number of trees.
     pub(crate) trees: usize,
-    /// Splits on a path at most; at most [`MOST_DEPTH`].
+    /// Splits on a path at most.
     pub(crate) depth: usize,
     /// Factor of what each tree adds.
     pub(crate) rate: f64,
 }
 
-/// Splits on a path at most: a tree has no more players than a mask has bits.
-pub(crate) const MOST_DEPTH: usize = 6;
+/// What is asked of a split, and which node is split next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Growth {
+    /// Penalty on the squares of leaf values.
+    pub(crate) penalty: f32,
+    /// Rows on either side of a split at least.
+    pub(crate) least_rows: usize,
+    /// Leaves of a tree at most, the split of the largest gain coming first. None where every node is split.
+    pub(crate) most_leaves: Option<usize>,
+}
 
-/// Penalty on the squares of leaf values.
-const PENALTY: f32 = 0.01;
+impl Growth {
+    /// Hardly a penalty, every node split.
+    pub(crate) const FREE: Self = Self { penalty: 0.01, least_rows: 1, most_leaves: None };
+    /// As XGBoost has it where nothing is said.
+    pub(crate) const XGBOOST: Self = Self { penalty: 1.0, ..Self::FREE };
+    /// As LightGBM has it where nothing is said.
+    pub(crate) const LIGHTGBM: Self = Self { penalty: 0.0, least_rows: 20, most_leaves: Some(31) };
+}
+
 /// Gain of a split below which there is none, in units of the variance of the targets.
 const LEAST_GAIN: f32 = 1e-6;
 
@@ -132,33 +147,38 @@ impl Histogram {
         self
     }
 
-    /// The player to split on.
-    fn best(&self, players: usize) -> Option<u16> {
-        let score = |sum: f32, count: f32| sum * sum / (count + PENALTY);
+    /// The player to split on, and the gain.
+    fn best(&self, players: usize, growth: &Growth) -> Option<(u16, f32)> {
+        let score = |sum: f32, count: f32| sum * sum / (count + growth.penalty);
         let own = score(self.sum, self.count);
+        let least_rows = growth.least_rows as f32 - 0.5;
         let mut best = (LEAST_GAIN, None);
         for (player, (&sum, &count)) in self.sums.iter().zip(&self.counts).enumerate().take(players) {
             let rest = self.count - count;
-            if count < 0.5 || rest < 0.5 {
+            if count < least_rows || rest < least_rows {
                 continue;
             }
             let gain = score(sum, count) + score(self.sum - sum, rest) - own;
             if gain > best.0 {
-                best = (gain, Some(player as u16));
+                best = (gain, Some((player as u16, gain)));
             }
         }
         best.1
     }
 
-    fn leaf(&self, rate: f32) -> f32 {
-        rate * self.sum / (self.count + PENALTY)
+    fn leaf(&self, rate: f32, growth: &Growth) -> f32 {
+        rate * self.sum / (self.count + growth.penalty)
     }
 }
 
 impl BoostedTrees {
     /// Trees fitted to one target for each row.
     pub(crate) fn fit(rows: &Rows, targets: &[f64], boosting: Boosting) -> Self {
-        debug_assert!(boosting.depth <= MOST_DEPTH, "trees of depth {}", boosting.depth);
+        Self::fit_grown(rows, targets, boosting, Growth::FREE)
+    }
+
+    /// Trees fitted to one target for each row, grown as it is said.
+    pub(crate) fn fit_grown(rows: &Rows, targets: &[f64], boosting: Boosting, growth: Growth) -> Self {
         let len = targets.len().max(1) as f64;
         let base = targets.iter().sum::<f64>() / len;
         let variance = targets.iter().map(|target| (target - base).powi(2)).sum::<f64>() / len;
@@ -172,15 +192,24 @@ impl BoostedTrees {
         for _ in 0..boosting.trees {
             let mut nodes = Vec::new();
             let histogram = Histogram::of(rows, &order, &residuals);
-            grow(
-                rows,
-                &mut order,
-                &mut residuals,
-                histogram,
-                boosting.depth,
-                boosting.rate as f32,
-                &mut nodes,
-            );
+            match growth.most_leaves {
+                None => {
+                    let depth = boosting.depth;
+                    let how = (boosting.rate as f32, &growth);
+                    grow(rows, &mut order, &mut residuals, histogram, depth, how, &mut nodes);
+                }
+                Some(most) => {
+                    grow_by_gain(
+                        rows,
+                        &mut order,
+                        &mut residuals,
+                        histogram,
+                        boosting,
+                        (most, &growth),
+                        &mut nodes,
+                    );
+                }
+            }
             if let [Node::Leaf(_)] = nodes[..] {
                 break;
             }
@@ -190,8 +219,7 @@ impl BoostedTrees {
     }
 
     /// What the trees say of a coalition.
-    #[cfg(test)]
-    fn predict(&self, contains: impl Fn(usize) -> bool) -> f64 {
+    pub(crate) fn predict(&self, contains: impl Fn(usize) -> bool) -> f64 {
         let of_tree = |nodes: &[Node]| {
             let mut at = 0;
             loop {
@@ -206,12 +234,27 @@ impl BoostedTrees {
         self.base + self.scale * self.trees.iter().map(|nodes| of_tree(nodes)).sum::<f64>()
     }
 
-    /// The Walsh coefficients of the trees: each product of players once, in order, with its coefficient.
+    /// The semivalue of the game that the trees are, n numbers, `moment(a, b)` being that of its mixing measure.
+    ///
+    /// A leaf is worth its value where the players A on its path are there and the players B are not: `v M(a − 1, b)` to each of A, and
+    /// `−v M(a, b − 1)` to each of B.
+    pub(crate) fn semivalue(&self, players: usize, moment: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+        let mut values = vec![0.0; players];
+        for nodes in &self.trees {
+            share_leaves(nodes, 0, &mut Vec::new(), &moment, &mut values);
+        }
+        values.iter_mut().for_each(|value| *value *= self.scale);
+        values
+    }
+
+    /// The Walsh coefficients of the trees, none of which splits on more than 64 players: each product of players once, in order, with its
+    /// coefficient.
     pub(crate) fn spectrum(&self) -> Vec<(Product, f64)> {
         let mut found: HashMap<Product, f64> = HashMap::new();
         found.insert(Product::EMPTY, self.base);
         for nodes in &self.trees {
             let players = players(nodes);
+            debug_assert!(players.len() <= 64, "a tree of {} players", players.len());
             for (mask, coefficient) in expand(nodes, 0, &players) {
                 let members = (0..players.len()).filter(|at| mask >> at & 1 == 1);
                 let product = Product::of(members.map(|at| usize::from(players[at])));
@@ -231,13 +274,13 @@ fn grow(
     residuals: &mut [f32],
     histogram: Histogram,
     depth: usize,
-    rate: f32,
+    (rate, growth): (f32, &Growth),
     nodes: &mut Vec<Node>,
 ) -> u32 {
     let at = nodes.len();
-    let split = if depth == 0 { None } else { histogram.best(rows.players) };
-    let Some(player) = split else {
-        let value = histogram.leaf(rate);
+    let split = if depth == 0 { None } else { histogram.best(rows.players, growth) };
+    let Some((player, _)) = split else {
+        let value = histogram.leaf(rate, growth);
         order.iter().for_each(|&index| residuals[index as usize] -= value);
         nodes.push(Node::Leaf(value));
         return at as u32;
@@ -259,10 +302,69 @@ fn grow(
         let more = histogram.without(&less);
         (more, less)
     };
-    let absent = grow(rows, without, residuals, histogram_without, depth - 1, rate, nodes);
-    let present = grow(rows, with, residuals, histogram_with, depth - 1, rate, nodes);
+    let how = (rate, growth);
+    let absent = grow(rows, without, residuals, histogram_without, depth - 1, how, nodes);
+    let present = grow(rows, with, residuals, histogram_with, depth - 1, how, nodes);
     nodes[at] = Node::Split { player, absent, present };
     at as u32
+}
+
+/// A leaf that may be split: its place among the nodes, its rows in their order, and how deep it is.
+struct Open {
+    at: usize,
+    rows: std::ops::Range<usize>,
+    depth: usize,
+    histogram: Histogram,
+    split: Option<(u16, f32)>,
+}
+
+/// Grows a tree leaf by leaf, the split of the largest gain first; takes what it predicts off the residuals.
+fn grow_by_gain(
+    rows: &Rows,
+    order: &mut [u32],
+    residuals: &mut [f32],
+    histogram: Histogram,
+    boosting: Boosting,
+    (most_leaves, growth): (usize, &Growth),
+    nodes: &mut Vec<Node>,
+) {
+    let open = |at: usize, of: std::ops::Range<usize>, depth: usize, histogram: Histogram| {
+        let split = if depth == boosting.depth { None } else { histogram.best(rows.players, growth) };
+        Open { at, rows: of, depth, histogram, split }
+    };
+    nodes.push(Node::Leaf(0.0));
+    let mut leaves = vec![open(0, 0..order.len(), 0, histogram)];
+    while leaves.len() < most_leaves {
+        let gain = |leaf: &Open| leaf.split.map_or(0.0, |(_, gain)| gain);
+        // The first of those with the largest gain.
+        let best = (0..leaves.len()).rev().max_by(|&a, &b| gain(&leaves[a]).total_cmp(&gain(&leaves[b])));
+        let Some((best, (player, _))) = best.and_then(|best| Some((best, leaves[best].split?))) else {
+            break;
+        };
+        let leaf = leaves.swap_remove(best);
+        let first = leaf.rows.start;
+        let middle = first + partition(&mut order[leaf.rows.clone()], |index| !rows.has(index, player));
+        let (without, with) = (first..middle, middle..leaf.rows.end);
+        let (histogram_without, histogram_with) = if without.len() <= with.len() {
+            let less = Histogram::of(rows, &order[without.clone()], residuals);
+            let more = leaf.histogram.without(&less);
+            (less, more)
+        } else {
+            let less = Histogram::of(rows, &order[with.clone()], residuals);
+            let more = leaf.histogram.without(&less);
+            (more, less)
+        };
+        let (absent, present) = (nodes.len(), nodes.len() + 1);
+        nodes[leaf.at] = Node::Split { player, absent: absent as u32, present: present as u32 };
+        nodes.extend([Node::Leaf(0.0); 2]);
+        leaves.push(open(absent, without, leaf.depth + 1, histogram_without));
+        leaves.push(open(present, with, leaf.depth + 1, histogram_with));
+    }
+    for leaf in leaves {
+        let value = leaf.histogram.leaf(boosting.rate as f32, growth);
+        order[leaf.rows].iter().for_each(|&index| residuals[index as usize] -= value);
+        nodes[leaf.at] = Node::Leaf(value);
+    }
 }
 
 /// Moves those that belong first to the front, in their order, and says how many they are.
@@ -277,6 +379,36 @@ fn partition(order: &mut [u32], is_first: impl Fn(u32) -> bool) -> usize {
     }
     order[first..].copy_from_slice(&rest);
     first
+}
+
+/// Adds what the leaves below a node give to players. `path` has its players, and whether each is there.
+fn share_leaves(
+    nodes: &[Node],
+    at: usize,
+    path: &mut Vec<(u16, bool)>,
+    moment: &impl Fn(usize, usize) -> f64,
+    values: &mut [f64],
+) {
+    match nodes[at] {
+        Node::Leaf(value) => {
+            let present = path.iter().filter(|(_, is_there)| *is_there).count();
+            let absent = path.len() - present;
+            let value = f64::from(value);
+            for &(player, is_there) in path.iter() {
+                values[player as usize] += match is_there {
+                    true => value * moment(present - 1, absent),
+                    false => -value * moment(present, absent - 1),
+                };
+            }
+        }
+        Node::Split { player, absent, present } => {
+            for (to, is_there) in [(absent, false), (present, true)] {
+                path.push((player, is_there));
+                share_leaves(nodes, to as usize, path, moment, values);
+                path.pop();
+            }
+        }
+    }
 }
 
 /// The players that a tree splits on, in order: at most `2^d − 1` of depth d.

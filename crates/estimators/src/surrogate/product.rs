@@ -12,7 +12,7 @@ pub(crate) struct Product {
 
 impl Product {
     /// Players of a product at most.
-    pub(crate) const MOST: usize = 7;
+    pub(crate) const MOST: usize = 12;
 
     /// Players among which products are.
     pub(crate) const MOST_PLAYERS: usize = NONE as usize;

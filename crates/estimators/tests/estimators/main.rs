@@ -17,6 +17,8 @@ mod optimized_monte_carlo;
 mod product_space;
 mod projected_gradient;
 mod promises;
+mod proxy_residual;
+mod published;
 mod rates;
 mod sampling_twins;
 mod semivalues;

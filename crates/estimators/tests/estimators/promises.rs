@@ -11,7 +11,7 @@ use apportion_games::{
 use apportion_values::{Semivalue, SolutionConcept};
 use proptest::prelude::*;
 
-use crate::common::all::{all, every, of_semivalue, sampling};
+use crate::common::all::{all, every, is_consistent, of_semivalue, of_surrogates, sampling};
 use crate::common::{
     ByBatch, Coverage, assert_close, assert_within, largest_difference, marginal, mean_and_error, of_terms,
     on_threads, products, random_table, semivalues, values,
@@ -24,9 +24,10 @@ fn with_growing() -> Vec<Box<dyn Estimator>> {
 }
 
 /// Whether the estimate of an additive game is its coefficients: not where means over different coalitions are compared, not where a
-/// regression about ½ has no constant, and not on the way down a slope.
+/// regression about ½ has no constant, not on the way down a slope, and not where trees are the last word.
 fn meets_additive_games(name: &str) -> bool {
     !["msr", "one-sample-fits-all", "kernel-banzhaf-unpaired-without-intercept", "sgd"].contains(&name)
+        && is_consistent(name)
 }
 
 /// The semivalue that `estimator` estimates.
@@ -84,9 +85,13 @@ fn the_regression_itself_is_exact_when_its_sample_is_complete() {
 fn the_values_of_all_players_sum_to_what_there_is_to_divide() {
     for (players, budget) in [(2, 4), (5, 20), (12, 60), (13, 131), (70, 500), (130, 700)] {
         let game = SumOfUnanimity::random(players, 3 * players, 4, 2);
-        // Strata give every player draws of its own.
-        let divides =
-            |name: &str, value: &SolutionConcept| value.is_efficient() && !name.starts_with("stratified");
+        // Strata give every player draws of its own; trees divide what they say there is.
+        let is_apart = |name: &str| {
+            ["stratified", "regression-msr", "proxy-shap", "odd-shap"]
+                .iter()
+                .any(|start| name.starts_with(start))
+        };
+        let divides = |name: &str, value: &SolutionConcept| value.is_efficient() && !is_apart(name);
         for estimator in with_growing().iter().filter(|one| divides(one.name(), &one.value())) {
             let budget = budget.max(estimator.minimum_budget(players));
             let explanation = estimator.estimate(&game, budget, 9).unwrap();
@@ -125,7 +130,8 @@ fn is_learned(name: &str) -> bool {
 fn estimates_are_unbiased_up_to_the_noise_of_200_seeds() {
     // Permutations and Monte Carlo are exactly unbiased; the regressions asymptotically, so with a budget of many evaluations per player.
     let game = SumOfUnanimity::random(9, 40, 4, 3);
-    for estimator in with_growing().into_iter().filter(|estimator| !is_learned(estimator.name())) {
+    let is_judged = |name: &str| is_consistent(name) && !is_learned(name);
+    for estimator in with_growing().into_iter().filter(|estimator| is_judged(estimator.name())) {
         let truth = of_terms(&game, &semivalue(&estimator));
         let runs = values(&estimator, &game, 200, 200);
         for (player, want) in truth.iter().enumerate() {
@@ -141,7 +147,8 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
     // 95 % intervals over 60 random games of 20 players; the bound allows for correlation among players of one run.
     let mut with_errors = 0;
     // The product space gives every player nine contributions here, which are too few to tell their variance; its own tests have more.
-    let estimators = all().into_iter().filter(|estimator| estimator.name() != "product-space");
+    let estimators =
+        all().into_iter().chain(of_surrogates()).filter(|estimator| estimator.name() != "product-space");
     for estimator in estimators.flat_map(|estimator| [estimator.growing(), estimator]) {
         let coverage = Coverage::of_random_games(&estimator, (20, 100), 400, 60);
         if coverage.all > 0 {
@@ -152,8 +159,8 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
         }
     }
     // As they are and growing: Leverage and Kernel SHAP, paired or not and optimized; permutations; Monte Carlo and sample reuse; Kernel Banzhaf;
-    // nested permutations; optimized Monte Carlo; the learned spectrum.
-    assert_eq!(with_errors, 2 * (10 + 7 + 11 + 2 + 2 + 1 + 2));
+    // nested permutations; optimized Monte Carlo; the learned spectrum; proxy-residual regression.
+    assert_eq!(with_errors, 2 * (10 + 7 + 11 + 2 + 2 + 1 + 2 + 4));
 }
 
 #[test]
@@ -379,6 +386,7 @@ fn estimates_for_a_seed_are_pinned() {
     let game = SumOfUnanimity::random(10, 30, 4, 1);
     let pinned: Vec<(String, Vec<f64>)> = all()
         .iter()
+        .chain(&of_surrogates())
         .map(|estimator| (estimator.name().to_owned(), estimator.estimate(&game, 60, 42).unwrap().values))
         .map(|(name, values)| (name, values.iter().take(3).map(|v| (v * 1e6).round() / 1e6).collect()))
         .collect();

@@ -2,11 +2,12 @@
 
 use apportion_estimators::{
     Accounting, Adjustment, Allocation, CoalitionalRegression, ConnectedRegression, Draws, Estimator,
-    FullBudget, GradientLaw, IterateAverage, IterateSet, KernelBanzhaf, KernelShap, LeverageShap,
-    LocalMethod, LocalSampling, MaximumSampleReuse, MonteCarlo, NestedPermutation, OnGraph,
-    OptimizedKernelShap, OptimizedMonteCarlo, Orders, Pairing, PermutationShap, ProductSpace,
-    ProjectedGradient, References, SamplingLaw, Settings, StandardErrors, StartShare, StepSize,
-    StratifiedMonteCarlo,
+    FullBudget, GradientLaw, IterateAverage, IterateSet, KAdditiveSurrogate, KernelBanzhaf, KernelShap,
+    LeverageShap, LinearSurrogate, LocalMethod, LocalSampling, MaximumSampleReuse, MonteCarlo,
+    NestedPermutation, OddShap, OnGraph, OptimizedKernelShap, OptimizedMonteCarlo, Orders, Pairing,
+    PermutationShap, PolyShap, ProductSpace, ProjectedGradient, ProxyResidual, ProxyShap, References,
+    RegressionMsr, RegressionProxy, SamplingLaw, Settings, StandardErrors, StartShare, StepSize,
+    StratifiedMonteCarlo, TreeSurrogate,
 };
 use apportion_games::{Adjacency, Graph, Partition};
 use apportion_values::{Coefficients, GraphForm, GraphValue, Outside, Semivalue, SolutionConcept};
@@ -59,7 +60,43 @@ fn families() -> Vec<Family> {
     let present = GraphForm::Local { order: 2, outside: Outside::Present };
     let present = GraphValue { semivalue: Semivalue::Shapley, form: present };
     let connected = ConnectedRegression::new(line());
+    let (odd, poly) = (OddShap::default(), PolyShap::default());
+    let regression = RegressionMsr::new(Semivalue::Shapley);
+    let proxy = ProxyShap::new(Semivalue::Shapley);
+    let residual = ProxyResidual::new(Semivalue::Shapley);
     vec![
+        family![with!(odd, evaluations_per_term: 5), with!(odd, draws: Draws::Growing), odd],
+        family![
+            with!(poly, order: 3),
+            with!(poly, pairing: Pairing::Paired),
+            with!(poly, draws: Draws::Growing),
+            poly,
+        ],
+        family![
+            with!(regression, value: Semivalue::Banzhaf),
+            with!(regression, proxy: RegressionProxy::Linear),
+            with!(regression, folds: 3),
+            with!(regression, draws: Draws::Growing),
+            regression,
+        ],
+        family![
+            with!(proxy, value: Semivalue::Banzhaf),
+            with!(proxy, is_adjusted: true),
+            with!(proxy, folds: 3),
+            with!(proxy, draws: Draws::Growing),
+            proxy,
+        ],
+        family![
+            with!(residual, value: Semivalue::Banzhaf),
+            with!(residual, groups: Some(partition(&[&[0, 1], &[2, 3]]))),
+            residual.clone().with_surrogate(LinearSurrogate),
+            residual.clone().with_surrogate(KAdditiveSurrogate::default()),
+            residual.clone().with_surrogate(TreeSurrogate::default().with_depth(3)),
+            with!(residual, folds: 3),
+            with!(residual, draws: Draws::Growing),
+            with!(residual, standard_errors: omitted),
+            residual,
+        ],
         family![
             with!(leverage, pairing: Pairing::Unpaired),
             with!(leverage, draws: Draws::Bernoulli),

@@ -17,7 +17,7 @@ pub enum SamplingLaw {
 
 impl SamplingLaw {
     /// Weights of the sizes `0..=n`, those of 0 and n zero.
-    pub(super) fn weights(self, laws: &[Vec<f64>], players: usize) -> Vec<f64> {
+    pub(in crate::methods) fn weights(self, laws: &[Vec<f64>], players: usize) -> Vec<f64> {
         let weight = |size: usize| match self {
             Self::Specific => laws.iter().map(|joined| squared_weight(joined, size)).sum::<f64>().sqrt(),
             Self::OneSampleFitsAll => 1.0 / ((size * (players - size)) as f64).sqrt(),

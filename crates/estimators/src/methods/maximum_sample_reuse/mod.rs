@@ -42,8 +42,8 @@ use apportion_values::{Semivalue, SolutionConcept, Value};
 
 pub use self::law::SamplingLaw;
 pub use self::reuse::Adjustment;
-use self::reuse::{Answer, Reuse};
-use self::weights::SizeWeights;
+pub(super) use self::reuse::{Answer, Reuse};
+pub(super) use self::weights::SizeWeights;
 use crate::error::{EstimatorError, Result};
 use crate::registry::{semivalue, specs};
 use crate::report::{Explanation, many_in_own_units};

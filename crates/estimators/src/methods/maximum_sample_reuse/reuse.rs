@@ -22,18 +22,18 @@ pub enum Adjustment {
 }
 
 /// A sample put to use for one value.
-pub(super) struct Reuse<'a> {
-    pub(super) sample: &'a Sample,
-    pub(super) weights: SizeWeights,
-    pub(super) outputs: usize,
+pub(in crate::methods) struct Reuse<'a> {
+    pub(in crate::methods) sample: &'a Sample,
+    pub(in crate::methods) weights: SizeWeights,
+    pub(in crate::methods) outputs: usize,
 }
 
 /// The estimate of one value.
-pub(super) struct Answer {
+pub(in crate::methods) struct Answer {
     /// n × k, row-major.
-    pub(super) values: Vec<f64>,
-    pub(super) std_errors: Option<Vec<f64>>,
-    pub(super) diagnostics: Diagnostics,
+    pub(in crate::methods) values: Vec<f64>,
+    pub(in crate::methods) std_errors: Option<Vec<f64>>,
+    pub(in crate::methods) diagnostics: Diagnostics,
 }
 
 /// Rows from which the law of the errors is taken, at most.
@@ -51,7 +51,7 @@ const FEWEST_DRAWS: f64 = 10.0;
 
 impl Reuse<'_> {
     /// `gains` are v − v(∅) of the rows, m × k; `total` is v(N) − v(∅).
-    pub(super) fn answer(
+    pub(in crate::methods) fn answer(
         &self,
         gains: &[f64],
         total: &[f64],

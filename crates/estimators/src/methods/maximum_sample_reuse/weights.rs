@@ -5,12 +5,12 @@ use apportion_samplers::Sample;
 use super::law::squared_weight;
 
 /// What one value makes of the sizes.
-pub(super) struct SizeWeights {
+pub(in crate::methods) struct SizeWeights {
     /// r_in and r_out of each size, of one common scale; 0 where nothing was drawn.
     pub(super) holding: Vec<f64>,
     pub(super) lacking: Vec<f64>,
     /// The weight of a size in the regression.
-    pub(super) regression: Vec<f64>,
+    pub(in crate::methods) regression: Vec<f64>,
     /// `1 − π_s`: what the draw leaves to chance. All of it with replacement.
     pub(super) free: Vec<f64>,
     /// P(n−1) and 1 − P(n−1): of v(N), and of all other coalitions with the player.
@@ -23,7 +23,7 @@ pub(super) struct SizeWeights {
 
 impl SizeWeights {
     /// `joined` is P.
-    pub(super) fn new(joined: &[f64], sample: &Sample) -> Self {
+    pub(in crate::methods) fn new(joined: &[f64], sample: &Sample) -> Self {
         let (players, strata) = (joined.len(), sample.strata());
         let n = players as f64;
         // Weights relative to the largest that was drawn: squares must not underflow.

@@ -1,0 +1,165 @@
+//! PolySHAP: a regression of a game on all products of few players.
+//!
+//! # Source
+//!
+//! Fumagalli, Witter and Musco, *PolySHAP*, ICLR 2026 (arXiv 2601.18608), with all products of up to k players.
+//!
+//! # The constraints
+//!
+//! The paper's products are `Π_{i ∈ T} z_i` of bits. Polynomials in signs are the same ones, and better conditioned. With
+//! `f(S) = v(∅) + Σ_T β_T (χ_T(S) − χ_T(∅))`, f(∅) is met as it is, and f(N) where `Σ_{|T| odd} β_T = (v(N) − v(∅))/2`.
+
+use apportion_games::Game;
+use apportion_samplers::{Pairing, SizeLaw};
+use apportion_values::Semivalue;
+
+use crate::error::Result;
+use crate::registry::{semivalue, specs};
+use crate::report::{Diagnostics, Explanation};
+use crate::run::{Estimator, Evaluations, at_most_all};
+use crate::setters::setters;
+use crate::support::dense::SumRegression;
+use crate::support::{Draws, FullBudget, exact_if_affordable};
+use crate::surrogate::product::Product;
+
+/// PolySHAP as published (Fumagalli, Witter and Musco 2026), to compare with: the Shapley value of the polynomial of degree k, 2 or 3, that fits
+/// best.
+///
+/// ```text
+/// f = argmin_{f of degree k} Σ_j w_j (f(S_j) − v(S_j))²,   f(∅) = v(∅), f(N) = v(N)        φ̃ = φ(f)
+/// ```
+///
+/// over coalitions drawn as in Leverage SHAP, without replacement, and one by one for degree 2: with pairs degree 2 is Leverage SHAP (the paper's
+/// theorem, and a test here).
+///
+/// Needs more evaluations than there are products, `n (n+1)/2` of degree 2, and of degree 3 with pairs `n (n² − 3n + 8)/3`. There are no standard errors. Takes `O(m n^k)` time for
+/// each step of the solver and as many numbers of memory: some dozens of players.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct PolyShap {
+    /// k: 2 by default, or 3. Other numbers are taken as the nearest of these.
+    pub order: usize,
+    /// Whether every coalition comes with its complement; [`Pairing::Unpaired`] for degree 2, [`Pairing::Paired`] for 3.
+    #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
+    pub pairing: Pairing,
+    /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
+    pub draws: Draws,
+}
+
+setters!(PolyShap {
+    with_order => order: usize,
+    with_pairing => pairing: Pairing,
+    with_draws => draws: Draws,
+});
+
+impl Default for PolyShap {
+    fn default() -> Self {
+        Self { order: 2, pairing: Pairing::Unpaired, draws: Draws::FixedCounts }
+    }
+}
+
+impl PolyShap {
+    /// Of degree 3, with pairs.
+    pub fn cubic() -> Self {
+        Self { order: 3, pairing: Pairing::Paired, ..Self::default() }
+    }
+
+    fn order(&self) -> usize {
+        self.order.clamp(2, 3)
+    }
+
+    /// How many odd and how many even products of 1 to k players there are.
+    fn terms(&self, players: usize) -> [usize; 2] {
+        let pairs = players.saturating_mul(players.saturating_sub(1)) / 2;
+        let triples = pairs.saturating_mul(players.saturating_sub(2)) / 3;
+        [players.saturating_add(if self.order() == 3 { triples } else { 0 }), pairs]
+    }
+
+    /// The odd products, then the even ones.
+    fn products(&self, players: usize) -> (Vec<Product>, usize) {
+        let mut odd: Vec<Product> = (0..players).map(|player| Product::of([player])).collect();
+        let mut even = Vec::new();
+        for i in 0..players {
+            for j in i + 1..players {
+                even.push(Product::of([i, j]));
+                if self.order() == 3 {
+                    odd.extend((j + 1..players).map(|k| Product::of([i, j, k])));
+                }
+            }
+        }
+        let count = odd.len();
+        odd.extend(even);
+        (odd, count)
+    }
+}
+
+impl Estimator for PolyShap {
+    fn name(&self) -> &'static str {
+        if self.order() == 3 { "poly-shap-3" } else { "poly-shap" }
+    }
+
+    /// Two more than there are unknowns, and with pairs, which tell odd products and even ones apart, two more than twice as many as of either
+    /// kind; at most `2^n`. The least, not a recommendation: give twice as many.
+    fn minimum_budget(&self, players: usize) -> usize {
+        let [odd, even] = self.terms(players);
+        let rows = match self.pairing {
+            Pairing::Unpaired => odd.saturating_add(even),
+            Pairing::Paired => odd.max(even).saturating_mul(2),
+        };
+        at_most_all(rows.saturating_add(2).max(4), players)
+    }
+
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
+        if let Some(explanation) = exact_if_affordable(self, game, budget, FullBudget::Enumerate)? {
+            return Ok(explanation);
+        }
+        let (n, outputs) = (game.players(), game.outputs());
+        let sample = self.draws.sample(SizeLaw::leverage(n)?, self.pairing, budget - 2, seed)?;
+        let mut evaluations = Evaluations::begin(game)?;
+        let gains = evaluations.gains(sample.coalitions())?;
+        let total = evaluations.total();
+        let (products, odd) = self.products(n);
+        let mut entries = Vec::with_capacity(sample.coalitions().len() * products.len());
+        let mut weights = Vec::with_capacity(sample.coalitions().len());
+        for (row, coalition) in sample.coalitions().iter().enumerate() {
+            let at_empty = |product: &Product| if product.len() % 2 == 1 { -1.0 } else { 1.0 };
+            entries.extend(
+                products
+                    .iter()
+                    .map(|product| product.sign(|player| coalition.contains(player)) - at_empty(product)),
+            );
+            let size = coalition.size();
+            let times = sample.multiplicities().map_or(1.0, |times| f64::from(times[row]));
+            weights.push(times / ((size * (n - size)) as f64 * sample.strata()[size].expected));
+        }
+        let regression = SumRegression::new(entries, products.len(), odd, &weights);
+        let mut values = vec![0.0; n * outputs];
+        for (output, &total) in total.iter().enumerate() {
+            let own: Vec<f64> = gains.iter().skip(output).step_by(outputs).copied().collect();
+            let coefficients = regression.solve(&own, 0.5 * total);
+            for (product, coefficient) in products.iter().zip(&coefficients).take(odd) {
+                let share = 2.0 * coefficient / product.len() as f64;
+                product.players().for_each(|player| values[player * outputs + output] += share);
+            }
+        }
+        let diagnostics = Diagnostics { unknowns: Some(products.len() - 1), ..Diagnostics::default() };
+        Ok(evaluations.explain(self, values, None, seed, diagnostics))
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(Self { draws: self.draws.growing(), ..*self })
+    }
+}
+
+fn boxed(value: &apportion_values::Value, estimator: PolyShap) -> Option<Box<dyn Estimator>> {
+    semivalue(value)
+        .filter(|value| *value == Semivalue::Shapley)
+        .map(|_| Box::new(estimator) as Box<dyn Estimator>)
+}
+
+specs! {
+    POLY_SHAP = "poly-shap" variant: "PolySHAP as published: a regression on all players and pairs of players",
+        |value| boxed(value, PolyShap::default());
+    POLY_SHAP_3 = "poly-shap-3" variant: "PolySHAP on all products of up to three players, with pairs of coalitions",
+        |value| boxed(value, PolyShap::cubic());
+}

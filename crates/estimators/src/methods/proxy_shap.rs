@@ -1,0 +1,105 @@
+//! ProxySHAP: the values of trees that are fitted to the game.
+//!
+//! # Source
+//!
+//! Thies, Baniecki, Witter, Hüllermeier, Muschalik and Fumagalli, *Proxy-Based Approximation of Shapley and Banzhaf Interactions*, 2026
+//! (arXiv 2605.22738), for interactions of one player.
+
+use apportion_games::Game;
+use apportion_samplers::SizeLaw;
+use apportion_values::{Semivalue, SolutionConcept, Value};
+
+use super::regression_msr::{RegressionProxy, Reused, pairing};
+use crate::error::Result;
+use crate::registry::{semivalue, specs};
+use crate::report::Explanation;
+use crate::run::{Estimator, at_most_all};
+use crate::setters::setters;
+use crate::support::{Draws, FullBudget, exact_if_affordable};
+
+/// ProxySHAP as published (Thies et al. 2026), to compare with: the exact values of boosted trees that are fitted to the sampled coalitions.
+///
+/// The trees are of XGBoost's defaults (100 of depth 6, rate 0.3, penalty 1). Coalitions are drawn without replacement, every size alike, in
+/// pairs for values that weigh sizes alike from both ends. [`adjusted`](Self::adjusted) adds what maximum sample reuse says of the residuals, as
+/// [`RegressionMsr`](crate::RegressionMsr) does.
+///
+/// Without the adjustment nothing makes up for what the trees cannot say: the error does not fall to zero as evaluations are added. There are
+/// no standard errors.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct ProxyShap {
+    /// Which value is estimated; Shapley's by default.
+    pub value: Semivalue,
+    /// Whether the values of the residuals are added; not by default.
+    pub is_adjusted: bool,
+    /// Parts of the sample that are each judged by trees of the others; 1 by default.
+    pub folds: usize,
+    /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
+    pub draws: Draws,
+}
+
+setters!(ProxyShap {
+    with_value => value: Semivalue,
+    with_adjustment => is_adjusted: bool,
+    with_folds => folds: usize,
+    with_draws => draws: Draws,
+});
+
+impl ProxyShap {
+    /// The trees alone.
+    pub fn new(value: Semivalue) -> Self {
+        Self { value, is_adjusted: false, folds: 1, draws: Draws::FixedCounts }
+    }
+
+    /// The trees, and what maximum sample reuse says of the rest.
+    pub fn adjusted(value: Semivalue) -> Self {
+        Self { is_adjusted: true, ..Self::new(value) }
+    }
+}
+
+impl Estimator for ProxyShap {
+    fn name(&self) -> &'static str {
+        if self.is_adjusted { "proxy-shap-adjusted" } else { "proxy-shap" }
+    }
+
+    fn value(&self) -> SolutionConcept {
+        self.value.clone().into()
+    }
+
+    /// `n + 1`, but at least 4 and at most `2^n`. The least, not a recommendation: give 10n or more.
+    fn minimum_budget(&self, players: usize) -> usize {
+        at_most_all((players + 1).max(4), players)
+    }
+
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
+        if let Some(explanation) = exact_if_affordable(self, game, budget, FullBudget::Enumerate)? {
+            return Ok(explanation);
+        }
+        let law = SizeLaw::leverage(game.players())?;
+        let sample = self.draws.sample(law, pairing(&self.value), budget - 2, seed)?;
+        let surrogate = RegressionProxy::Trees.surrogate();
+        let how = Reused {
+            value: &self.value,
+            surrogate: &*surrogate,
+            folds: self.folds,
+            is_adjusted: self.is_adjusted,
+        };
+        how.explain(self, game, &sample, seed)
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(Self { draws: self.draws.growing(), ..self.clone() })
+    }
+}
+
+fn boxed(value: &Value, is_adjusted: bool) -> Option<Box<dyn Estimator>> {
+    Some(Box::new(ProxyShap::new(semivalue(value)?).with_adjustment(is_adjusted)))
+}
+
+specs! {
+    PROXY_SHAP = "proxy-shap" variant: "ProxySHAP as published: the values of boosted trees that are fitted to the sample",
+        |value| boxed(value, false);
+    PROXY_SHAP_ADJUSTED = "proxy-shap-adjusted" variant:
+        "ProxySHAP, and maximum sample reuse of what the trees leave",
+        |value| boxed(value, true);
+}

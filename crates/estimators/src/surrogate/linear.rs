@@ -1,0 +1,41 @@
+//! A linear model as a surrogate.
+
+use apportion_games::Coalitions;
+use apportion_solvers::{Constraint, Design, least_squares};
+use apportion_values::Semivalue;
+
+use super::interface::{FittedSurrogate, Surrogate};
+
+/// `c + Σ_{i ∈ S} β_i` by least squares with equal weights: every semivalue of it is β.
+///
+/// Methods that regress the game on its players anyway gain nothing by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct LinearSurrogate;
+
+impl Surrogate for LinearSurrogate {
+    fn fit(&self, coalitions: &Coalitions, values: &[f64]) -> Option<Box<dyn FittedSurrogate>> {
+        let weights = vec![1.0; coalitions.len()];
+        let design = Design::new(coalitions, &weights).ok()?.with_intercept();
+        let fit = least_squares(&design, values, 1, Constraint::None).ok()?;
+        let intercept = *fit.intercepts()?.first()?;
+        Some(Box::new(Fitted { intercept, coefficients: fit.coefficients().to_vec() }))
+    }
+}
+
+struct Fitted {
+    intercept: f64,
+    coefficients: Vec<f64>,
+}
+
+impl FittedSurrogate for Fitted {
+    fn predict(&self, coalitions: &Coalitions) -> Vec<f64> {
+        let of = |members: &mut dyn Iterator<Item = usize>| {
+            members.map(|player| self.coefficients[player]).sum::<f64>()
+        };
+        coalitions.iter().map(|coalition| self.intercept + of(&mut coalition.members())).collect()
+    }
+
+    fn values(&self, _: &Semivalue) -> Vec<f64> {
+        self.coefficients.clone()
+    }
+}
