@@ -13,6 +13,9 @@
 //! | [`MonteCarlo`] | each player's own, by the law of the value | equal | with `FullBudget::Enumerate` | yes |
 //! | [`StratifiedMonteCarlo`] | each player's own from every size of coalition, equally or by their variances | equal in a size | yes | yes |
 //! | [`MaximumSampleReuse`] | any law, shared by all players; regression-adjusted or not | importance | without replacement | yes |
+//! | [`ProxyResidual`] | as Leverage SHAP, Kernel Banzhaf or adjusted sample reuse, of what a surrogate leaves | as these | yes | yes |
+//! | [`RegressionMsr`], [`ProxyShap`] | to compare with: pairs without replacement; trees or a linear model fitted first | importance | yes | no |
+//! | [`OddShap`], [`PolyShap`] | to compare with: as Leverage SHAP, regressed on products of players | kernel over inclusion probability | yes | no |
 //! | [`ProductSpace`] | each player's own coalitions, each with a scenario, for every solution concept | equal | yes | yes |
 //! | [`NestedPermutation`] | orders of groups and inside them, each with a scenario | equal | yes | yes |
 //! | [`CoalitionalRegression`] | for groups and for the members of each: pairs without replacement, by leverage at both levels | law over inclusion probability | yes | yes |
@@ -38,8 +41,8 @@
 //! |---|---|
 //! | `report` | what is reported: explanations, the law of their errors, certificates |
 //! | `run` | the interface of all estimators, evaluations, runs that go on |
-//! | `support` | what methods share: draws, regressions, draws on the product space |
-//! | `surrogate` | boosted trees on coalition bits, and priors on a game's Walsh spectrum |
+//! | `surrogate` | models of games whose values are known, such as boosted trees on coalition bits, and priors on a game's Walsh spectrum |
+//! | `support` | what methods share: draws, regressions, folds, draws on the product space |
 //! | [`methods`] | the methods, a file or a folder each, and their list by name |
 //!
 //! A room imports those above it only.
