@@ -501,10 +501,7 @@ mod tests {
             assert!(spectrum.windows(2).all(|pair| pair[0].0 < pair[1].0), "each product once, in order");
             for mask in 0u32..1 << players {
                 let contains = |player: usize| mask >> player & 1 == 1;
-                let sign = |product: &Product| {
-                    product.players().map(|player| if contains(player) { 1.0 } else { -1.0 }).product::<f64>()
-                };
-                let sum: f64 = spectrum.iter().map(|(product, c)| c * sign(product)).sum();
+                let sum: f64 = spectrum.iter().map(|(product, c)| c * product.sign(contains)).sum();
                 let said = trees.predict(contains);
                 assert!((sum - said).abs() < 1e-5, "{players} players: {sum} {said}");
             }

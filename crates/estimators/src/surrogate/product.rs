@@ -42,6 +42,12 @@ impl Product {
         self.len as usize
     }
 
+    /// `χ_T` of the coalition that `contains` says the members of.
+    pub(crate) fn sign(&self, contains: impl Fn(usize) -> bool) -> f64 {
+        let absent = self.players().filter(|&player| !contains(player)).count();
+        if absent.is_multiple_of(2) { 1.0 } else { -1.0 }
+    }
+
     /// The players.
     pub(crate) fn players(&self) -> impl Iterator<Item = usize> + '_ {
         self.players[..self.len as usize].iter().map(|&player| player as usize)

@@ -147,8 +147,10 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
     // 95 % intervals over 60 random games of 20 players; the bound allows for correlation among players of one run.
     let mut with_errors = 0;
     // The product space gives every player nine contributions here, which are too few to tell their variance; its own tests have more.
+    // The methods of others state no errors, and fit many trees.
+    let of_surrogates = of_surrogates().into_iter().filter(|estimator| estimator.name() == "proxy-residual");
     let estimators =
-        all().into_iter().chain(of_surrogates()).filter(|estimator| estimator.name() != "product-space");
+        all().into_iter().chain(of_surrogates).filter(|estimator| estimator.name() != "product-space");
     for estimator in estimators.flat_map(|estimator| [estimator.growing(), estimator]) {
         let coverage = Coverage::of_random_games(&estimator, (20, 100), 400, 60);
         if coverage.all > 0 {
@@ -277,7 +279,7 @@ fn every_number_of_threads_gives_the_same_bits() {
     let (explicand, background) = marginal(30, 40, true, 3);
     let marginal = MarginalGame::new(&products, &explicand, &background).unwrap();
     let (table, large) = (random_table(12, 3, 100.0, 1), SumOfUnanimity::random(70, 200, 4, 1));
-    let games: [(&dyn Game, usize); 3] = [(&marginal, 2000), (&table, 3000), (&large, 5000)];
+    let games: [(&dyn Game, usize); 3] = [(&marginal, 2000), (&table, 3000), (&large, 3000)];
     for (game, budget) in games {
         for estimator in every().into_iter().chain(sampling()) {
             let budget = budget.max(estimator.minimum_budget(game.players()));

@@ -109,7 +109,7 @@ fn every_semivalue_has_its_regression_of_residuals() {
             RegressionMsr::new(value.clone()).with_folds(3),
         ];
         for estimator in estimators {
-            let runs = values(&estimator, &game, 150, 120);
+            let runs = values(&estimator, &game, 150, 60);
             assert_unbiased(&runs, &truth, 4.5, &format!("{} of {value}", estimator.name()));
         }
     }

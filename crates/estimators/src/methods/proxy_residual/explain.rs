@@ -158,12 +158,12 @@ impl Solver<'_> {
         match self {
             Self::Regression { rows, unknowns, form } => {
                 let solution = rows.solve(*form, targets)?;
-                let is_determined = solution.rank() == *unknowns;
+                let is_determined = solution.rank() == Some(*unknowns);
                 let certificate = certified(errors, is_determined, || rows.certificate(&solution))?;
                 Ok(Answered {
                     values: solution.coefficients().to_vec(),
                     diagnostics: Diagnostics {
-                        rank: Some(solution.rank()),
+                        rank: solution.rank(),
                         unknowns: Some(*unknowns),
                         condition_number: Some(solution.condition_number()),
                         residual_sum_of_squares: Some(solution.residual_sum_of_squares().to_vec()),
