@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 
 /// The exit status of whoever was interrupted, as shells have it.
-const STATUS: i32 = 130;
+const STATUS: u8 = 130;
 
 static LISTENING: Once = Once::new();
 /// Whether there is a checkpoint to be written first.
@@ -22,7 +22,7 @@ pub(crate) fn listen() -> Result<()> {
             let is_again = WAS_INTERRUPTED.swap(true, Ordering::SeqCst);
             apportion_program::end_all();
             if is_again || !KEEPS.load(Ordering::SeqCst) {
-                std::process::exit(STATUS);
+                std::process::exit(STATUS.into());
             }
         });
     });
@@ -38,4 +38,9 @@ pub(crate) fn keep_first() -> Result<()> {
 /// Whether there was an interrupt.
 pub(crate) fn was_interrupted() -> bool {
     WAS_INTERRUPTED.load(Ordering::SeqCst)
+}
+
+/// The exit status of a run that an interrupt ends at once: the programs that it ends may fail their calls before the run is over.
+pub(crate) fn status() -> Option<u8> {
+    (was_interrupted() && !KEEPS.load(Ordering::SeqCst)).then_some(STATUS)
 }

@@ -111,6 +111,9 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     };
     let result = threads::check_environment().and_then(|()| run_command(command));
     let Err(error) = result else { return 0 };
+    if let Some(status) = interrupt::status() {
+        return status;
+    }
     // Whoever closed standard output has seen enough, but not all.
     if !output::is_broken_pipe(&error) {
         messages::error(failure::line(&error));
