@@ -136,6 +136,12 @@ pub(super) fn families(sampled: &Sampled, linear: Linear, wanted: Wanted<'_>) ->
     Ok((0..sampled.outputs).map(of_output).collect())
 }
 
+/// Whether one list of squares is less than another by more than one paired standard error.
+pub(super) fn is_clearly_less(left: &[f64], right: &[f64]) -> bool {
+    let (sum, error) = difference(left, right);
+    sum + error < 0.0
+}
+
 /// Sum of the differences of two lists, and its standard error.
 fn difference(left: &[f64], right: &[f64]) -> (f64, f64) {
     let count = left.len() as f64;

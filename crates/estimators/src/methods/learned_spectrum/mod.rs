@@ -29,6 +29,7 @@
 //! | [`screens`] | boosted trees, and what they say of the spectrum |
 //! | [`family`] | priors made of it |
 //! | [`fit`] | the regression with a prior |
+//! | [`means`] | what deep trees say of a pair, which is subtracted where that helps |
 //! | [`choice`] | which prior, and how strong |
 //!
 //! # Sources
@@ -40,6 +41,7 @@
 mod choice;
 mod family;
 mod fit;
+mod means;
 mod sampled;
 mod screens;
 
@@ -50,6 +52,7 @@ use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept, Value};
 
 use self::family::Family;
 use self::fit::{Fit, Linear, Wanted};
+use self::means::Remainders;
 use self::sampled::Sampled;
 use self::screens::Screened;
 use crate::error::Result;
@@ -191,13 +194,14 @@ impl Estimator for LearnedSpectrum {
         let mut evaluations = Evaluations::begin(game)?;
         let values = evaluations.values(sample.coalitions())?;
         let sampled = Sampled::new(&sample, &values, &evaluations, self.form());
+        let remainders = Remainders::new(&sampled, &sample, &values, &self.value, seed);
         drop(values);
         let weight = |order: usize| self.weight(order);
         let wanted =
             Wanted { is_constrained: self.form() == LeastSquaresForm::SumConstrained, weight: &weight };
-        let answer = Answer::new(&sampled, wanted)?;
+        let answer = Answer::new(&sampled, remainders.as_ref(), wanted)?;
         let mut explanation = evaluations.explain(self, answer.values, None, seed, Default::default());
-        explanation.diagnostics.chosen = Some(answer.chosen);
+        explanation.diagnostics.chosen = Some(answer.chosen.join("; "));
         // Fewer pairs than players: what they miss, they do not show.
         if self.standard_errors == StandardErrors::Estimated
             && sampled.len() > wanted.columns(n)
@@ -228,11 +232,13 @@ struct Answer {
     /// Pairs less free columns, at least 1.
     draws_left: f64,
     directions: Vec<f64>,
-    chosen: String,
+    /// What was taken for each output.
+    chosen: Vec<String>,
 }
 
 impl Answer {
-    fn new(sampled: &Sampled, wanted: Wanted<'_>) -> Result<Self> {
+    /// Of what was sampled, and of what trees leave of it.
+    fn new(sampled: &Sampled, remainders: Option<&Remainders>, wanted: Wanted<'_>) -> Result<Self> {
         let (n, outputs) = (sampled.players, sampled.outputs);
         let linear = choice::linear(sampled, wanted)?;
         let screened = Screened::new(sampled);
@@ -242,18 +248,15 @@ impl Answer {
             variances: vec![0.0; n * outputs],
             degrees_of_freedom: f64::INFINITY,
             draws_left: (sampled.len() as f64 - wanted.columns(n) as f64).max(1.0),
-            directions: Vec::with_capacity(outputs),
-            chosen: String::new(),
+            directions: vec![0.0; outputs],
+            chosen: vec![String::new(); outputs],
         };
         // A free linear part can do without the prior by itself.
         let alone = match linear {
             Linear::Free => None,
-            Linear::Prior(_) => {
-                let fit = Fit::without_prior(sampled, linear, wanted)?;
-                let totals = choice::totals(&fit, sampled);
-                Some((fit, totals))
-            }
+            Linear::Prior(_) => Some(Judged::new(Fit::without_prior(sampled, linear, wanted)?, sampled)),
         };
+        let of_trees = remainders.map(|remainders| Judged::of(remainders, linear, wanted)).transpose()?;
         for family in Family::ALL {
             if !families.contains(&family) {
                 continue;
@@ -264,46 +267,39 @@ impl Answer {
                 let most = MOST_PRODUCTS.min(sampled.len() / 2);
                 Fit::by_terms(sampled, Family::terms(n, &screened, most), linear, wanted)?
             };
-            let strengths = choice::strengths(&fit, sampled);
-            let left = alone.as_ref().map(|_| choice::totals(&fit, sampled));
+            let fit = Judged::new(fit, sampled);
             for output in (0..outputs).filter(|&output| families[output] == family) {
-                let (mut best, mut strength) = (&fit, strengths[output]);
-                if let (Some(left), Some((alone, of_alone))) = (&left, &alone)
-                    && of_alone[output] <= left[output]
+                let mut best = (&fit, family.name());
+                if let Some(alone) = &alone
+                    && alone.total(output) <= fit.total(output)
                 {
-                    (best, strength) = (alone, choice::strengths(alone, sampled)[output]);
+                    best = (alone, ALONE);
                 }
-                answer.add(sampled, (family, best, strength), output, wanted);
+                if let Some(of_trees) = &of_trees
+                    && choice::is_clearly_less(&of_trees.squares[output], &best.0.squares[output])
+                {
+                    best = (of_trees, "deep trees, and single players for what they leave");
+                }
+                answer.add(sampled, best, output, wanted);
             }
         }
-        // Where families are several, their outputs were not met in order.
-        answer.directions.truncate(outputs);
         Ok(answer)
     }
 
-    /// Adds what `fit` says of one output.
-    fn add(
-        &mut self,
-        sampled: &Sampled,
-        (family, fit, strength): (Family, &Fit, f64),
-        output: usize,
-        wanted: Wanted<'_>,
-    ) {
+    /// Adds what one regression says of one output.
+    fn add(&mut self, sampled: &Sampled, (judged, name): (&Judged, &str), output: usize, wanted: Wanted<'_>) {
         let (n, outputs, pairs) = (sampled.players, sampled.outputs, sampled.len());
+        let (fit, strength) = (&judged.fit, judged.strengths[output]);
         let estimate = fit.values(strength, wanted);
-        let left = fit.left_out(strength);
         // c_k of each pair: what the values would lose of it.
         let mut shares = vec![0.0; n * pairs];
         for player in 0..n {
             self.values[player * outputs + output] = estimate.values[player * outputs + output];
             for pair in 0..pairs {
-                let free = sampled.free[pair];
-                // NaN where a pair cannot be left out, unless it is there for certain.
-                if free > 0.0 {
-                    let left = left[pair * outputs + output] / sampled.weights[pair].sqrt();
-                    shares[player * pairs + pair] =
-                        free.sqrt() * estimate.influences[player * pairs + pair] * left;
-                }
+                // Nothing where a pair is there for certain.
+                let left = judged.squares[output][pair].sqrt() / sampled.weights[pair].sqrt();
+                shares[player * pairs + pair] =
+                    if left > 0.0 { estimate.influences[player * pairs + pair] * left } else { 0.0 };
             }
             self.variances[player * outputs + output] =
                 shares[player * pairs..][..pairs].iter().map(|share| share * share).sum();
@@ -311,11 +307,46 @@ impl Answer {
         let (degrees, directions) = law_of(&shares, n, pairs);
         let degrees = degrees.min(fit.degrees_of_freedom(strength).max(FEWEST_DEGREES)).max(1.0);
         self.degrees_of_freedom = self.degrees_of_freedom.min(degrees);
-        self.directions.push(directions);
-        if !self.chosen.is_empty() {
-            self.chosen += "; ";
-        }
-        self.chosen += if fit.is_linear(strength) { "single players alone" } else { family.name() };
+        self.directions[output] = directions;
+        self.chosen[output] =
+            if fit.is_linear(strength) && !judged.has_mean { ALONE } else { name }.to_owned();
+    }
+}
+
+/// What is said where the answer is the regression on single players.
+const ALONE: &str = "single players alone";
+
+/// A regression, the strength of its prior for each output, and what it leaves of pairs that are left out.
+struct Judged {
+    fit: Fit,
+    strengths: Vec<f64>,
+    /// f_k r_k² w_k of each pair, for each output.
+    squares: Vec<Vec<f64>>,
+    /// Whether trees were subtracted.
+    has_mean: bool,
+}
+
+impl Judged {
+    fn new(fit: Fit, sampled: &Sampled) -> Self {
+        let strengths = choice::strengths(&fit, sampled);
+        let squares = Self::squares(&fit, &strengths, sampled);
+        Self { fit, strengths, squares, has_mean: false }
+    }
+
+    /// That of what trees leave, on single players alone; judged by trees that have not seen a pair.
+    fn of(remainders: &Remainders, linear: Linear, wanted: Wanted<'_>) -> Result<Self> {
+        let unseen = Self::new(Fit::without_prior(&remainders.unseen, linear, wanted)?, &remainders.unseen);
+        let fit = Fit::without_prior(&remainders.estimated, linear, wanted)?;
+        Ok(Self { fit, has_mean: true, ..unseen })
+    }
+
+    fn squares(fit: &Fit, strengths: &[f64], sampled: &Sampled) -> Vec<Vec<f64>> {
+        let of_output = |output: usize| choice::squares(&fit.left_out(strengths[output]), sampled, output);
+        (0..sampled.outputs).map(of_output).collect()
+    }
+
+    fn total(&self, output: usize) -> f64 {
+        self.squares[output].iter().sum()
     }
 }
 
