@@ -81,12 +81,17 @@ fn unit(sampled: &Sampled, output: usize) -> f64 {
     if sum > 0.0 { sum } else { 1.0 }
 }
 
-/// The family for each output: the first, unless another leaves clearly less of pairs that neither it nor its screens have seen.
-pub(super) fn families(sampled: &Sampled, linear: Linear, wanted: Wanted<'_>) -> Result<Vec<Family>> {
+/// The family for each output: the first, unless another leaves clearly less of pairs that neither it nor its screens have seen. And what it leaves of
+/// them, where all were compared and they are so few that a choice may fit them by chance.
+pub(super) fn families(
+    sampled: &Sampled,
+    linear: Linear,
+    wanted: Wanted<'_>,
+) -> Result<Vec<(Family, Option<f64>)>> {
     let step = sampled.len().div_ceil(MOST_COMPARED);
     let compared: Vec<usize> = (0..sampled.len()).step_by(step).collect();
     if compared.len() < FEWEST_COMPARED || sampled.players < 3 {
-        return Ok(vec![Family::ALL[0]; sampled.outputs]);
+        return Ok(vec![(Family::ALL[0], None); sampled.outputs]);
     }
     let folds = if compared.len() <= MOST_COMPARED / 2 { 4 } else { 2 };
     let columns = wanted.columns(sampled.players);
@@ -131,7 +136,9 @@ pub(super) fn families(sampled: &Sampled, linear: Linear, wanted: Wanted<'_>) ->
             let (sum, error) = difference(left(*at), left(best));
             sum <= error
         };
-        Family::ALL[(0..best).find(is_close).unwrap_or(best)]
+        let taken = (0..best).find(is_close).unwrap_or(best);
+        let are_few = step == 1 && sampled.len() < 3 * columns;
+        (Family::ALL[taken], are_few.then(|| total(taken)))
     };
     Ok((0..sampled.outputs).map(of_output).collect())
 }

@@ -131,6 +131,9 @@ const MOST_PAIRS: usize = 1200;
 /// Degrees of freedom of the errors that are counted at least, however few pairs the prior leaves free: what is left of a pair that is left out it has not
 /// explained.
 const FEWEST_DEGREES: f64 = 5.0;
+/// Squares that are left of parts of the sample that a fit to the others has not seen, over those of single pairs that are left out, which fewer pairs and
+/// other products explain. Beyond it the variances grow in proportion.
+const MOST_OF_PARTS: f64 = 2.0;
 /// Products of a regression that is solved among them.
 const MOST_PRODUCTS: usize = 1200;
 
@@ -258,7 +261,7 @@ impl Answer {
         };
         let of_trees = remainders.map(|remainders| Judged::of(remainders, linear, wanted)).transpose()?;
         for family in Family::ALL {
-            if !families.contains(&family) {
+            if families.iter().all(|(taken, _)| *taken != family) {
                 continue;
             }
             let fit = if sampled.len() <= MOST_PAIRS {
@@ -268,7 +271,7 @@ impl Answer {
                 Fit::by_terms(sampled, Family::terms(n, &screened, most), linear, wanted)?
             };
             let fit = Judged::new(fit, sampled);
-            for output in (0..outputs).filter(|&output| families[output] == family) {
+            for output in (0..outputs).filter(|&output| families[output].0 == family) {
                 let mut best = (&fit, family.name());
                 if let Some(alone) = &alone
                     && alone.total(output) <= fit.total(output)
@@ -280,14 +283,25 @@ impl Answer {
                 {
                     best = (of_trees, "deep trees, and single players for what they leave");
                 }
-                answer.add(sampled, best, output, wanted);
+                // Of few pairs a choice may fit all by chance; parts that were kept from it tell.
+                let of_chance = match (families[output].1, best.0.total(output)) {
+                    (Some(unseen), left) if left > 0.0 => (unseen / (MOST_OF_PARTS * left)).max(1.0),
+                    _ => 1.0,
+                };
+                answer.add(sampled, (best.0, best.1, of_chance), output, wanted);
             }
         }
         Ok(answer)
     }
 
     /// Adds what one regression says of one output.
-    fn add(&mut self, sampled: &Sampled, (judged, name): (&Judged, &str), output: usize, wanted: Wanted<'_>) {
+    fn add(
+        &mut self,
+        sampled: &Sampled,
+        (judged, name, of_chance): (&Judged, &str, f64),
+        output: usize,
+        wanted: Wanted<'_>,
+    ) {
         let (n, outputs, pairs) = (sampled.players, sampled.outputs, sampled.len());
         let (fit, strength) = (&judged.fit, judged.strengths[output]);
         let estimate = fit.values(strength, wanted);
@@ -302,7 +316,7 @@ impl Answer {
                     if left > 0.0 { estimate.influences[player * pairs + pair] * left } else { 0.0 };
             }
             self.variances[player * outputs + output] =
-                shares[player * pairs..][..pairs].iter().map(|share| share * share).sum();
+                of_chance * shares[player * pairs..][..pairs].iter().map(|share| share * share).sum::<f64>();
         }
         let (degrees, directions) = law_of(&shares, n, pairs);
         let degrees = degrees.min(fit.degrees_of_freedom(strength).max(FEWEST_DEGREES)).max(1.0);
