@@ -37,6 +37,8 @@ pub struct GameExplainer {
     pub(crate) budget: Budget,
     pub(crate) until: Option<Until>,
     pub(crate) seed: u64,
+    /// Whether [`Method::Auto`] means methods that are linear in the game alone.
+    pub(crate) is_linear: bool,
 }
 
 impl Default for GameExplainer {
@@ -47,6 +49,7 @@ impl Default for GameExplainer {
             budget: Budget::default(),
             until: None,
             seed: 0,
+            is_linear: false,
         }
     }
 }
@@ -191,7 +194,8 @@ impl GameExplainer {
             {
                 Method::Exact
             }
-            (Method::Auto, _) => Method::sampled(value),
+            (Method::Auto, _) if self.is_linear => Method::linear(value),
+            (Method::Auto, _) => Method::sampled(value, players),
             (method, _) => method,
         }
     }

@@ -12,7 +12,7 @@ use crate::method::Method;
 /// // Ten players have 1024 coalitions, which the automatic budget covers; thirty players have too many.
 /// assert_eq!(GameExplainer::new().plan(10)?.method, Method::Exact);
 /// let plan = GameExplainer::new().budget(Budget::PerPlayer(50)).plan(30)?;
-/// assert_eq!((plan.method.name(), plan.most), ("leverage-shap", Some(1500)));
+/// assert_eq!((plan.method.name(), plan.most), ("learned-spectrum", Some(1500)));
 /// # Ok::<(), apportion::ExplainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

@@ -56,7 +56,10 @@ impl<'a> Explainer<'a> {
         model: impl Into<Shared<'a, dyn Model + 'a>>,
         law: impl Into<Shared<'a, dyn ConditionalLaw + 'a>>,
     ) -> Self {
-        Self::of(Source::Conditional(model.into(), law.into()))
+        let mut explainer = Self::of(Source::Conditional(model.into(), law.into()));
+        // The errors of draws are those of methods that are linear in the game.
+        explainer.asked.is_linear = true;
+        explainer
     }
 }
 
@@ -108,12 +111,15 @@ impl Explainer<'_> {
             left = left.saturating_sub(explanation.evaluations.saturating_mul(times));
             model_rows += explanation.model_rows;
             explanation.model_rows = model_rows;
+            let before = explanation.certificate.as_ref().map_or(0.0, |certificate| {
+                certificate.looks.iter().rev().skip(1).map(|look| look.spent).sum::<f64>()
+            });
             if explanation.diagnostics.exact
                 && let Some(certificate) = &mut explanation.certificate
                 && let Some(last) = certificate.looks.last_mut()
             {
                 // The run did not know that it would see all coalitions, and that the draws alone are left to judge.
-                last.spent = LAST_LOOK * wrong;
+                last.spent = LAST_LOOK * (wrong - before);
             }
             explanation.certify(&asked);
             let Some(mut certificate) = explanation.certificate.clone() else { return Ok(explanation) };

@@ -113,8 +113,8 @@ fn weights_by_size_keep_their_meaning_when_null_players_are_taken_out() {
 fn auto_samples_by_the_method_that_suits_the_value() {
     let model = |row: &[f64]| row.iter().product::<f64>();
     for (value, method) in [
-        ("shapley", "leverage-shap"),
-        ("banzhaf", "kernel-banzhaf-without-replacement"),
+        ("shapley", "learned-spectrum"),
+        ("banzhaf", "learned-spectrum"),
         ("weighted-banzhaf=0.3", "kernel-banzhaf-without-replacement"),
         ("beta=4,1", "msr-adjusted"),
     ] {
@@ -127,7 +127,7 @@ fn auto_samples_by_the_method_that_suits_the_value() {
 }
 
 #[test]
-fn auto_is_the_oracle_for_trees_enumeration_for_few_players_and_leverage_shap_for_many() {
+fn auto_is_the_oracle_for_trees_enumeration_for_few_players_and_the_learned_spectrum_for_many() {
     let ensemble = iris();
     assert_eq!(
         Explainer::of_trees(&ensemble, background()).explain(flowers().row(0)).unwrap().method,
@@ -139,7 +139,7 @@ fn auto_is_the_oracle_for_trees_enumeration_for_few_players_and_leverage_shap_fo
         Explainer::new(&model, zeros).explain(&vec![1.0; players]).unwrap()
     };
     assert_eq!(of(11).method, "exact");
-    assert_eq!(of(12).method, "leverage-shap");
+    assert_eq!(of(12).method, "learned-spectrum");
     assert_eq!(of(12).evaluations, 2048);
 }
 

@@ -127,7 +127,7 @@ impl Default for LearnedSpectrum {
 }
 
 /// Pairs up to which the regression is solved among the pairs, beyond among the products.
-const MOST_PAIRS: usize = 1200;
+const MOST_PAIRS: usize = 900;
 /// Degrees of freedom of the errors that are counted at least, however few pairs the prior leaves free: what is left of a pair that is left out it has not
 /// explained.
 const FEWEST_DEGREES: f64 = 5.0;
@@ -135,7 +135,7 @@ const FEWEST_DEGREES: f64 = 5.0;
 /// other products explain. Beyond it the variances grow in proportion.
 const MOST_OF_PARTS: f64 = 2.0;
 /// Products of a regression that is solved among them.
-const MOST_PRODUCTS: usize = 1200;
+const MOST_PRODUCTS: usize = 1000;
 
 impl LearnedSpectrum {
     /// That of Banzhaf values.
@@ -267,7 +267,7 @@ impl Answer {
             let fit = if sampled.len() <= MOST_PAIRS {
                 Fit::new(sampled, family.prior(n, &screened), linear, wanted)?
             } else {
-                let most = MOST_PRODUCTS.min(sampled.len() / 2);
+                let most = MOST_PRODUCTS.min(sampled.len() * 4 / 5);
                 Fit::by_terms(sampled, Family::terms(n, &screened, most), linear, wanted)?
             };
             let fit = Judged::new(fit, sampled);
