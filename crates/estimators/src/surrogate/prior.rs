@@ -10,6 +10,7 @@
 
 use apportion_games::CoalitionView;
 use apportion_solvers::add_cross_products;
+use hashbrown::HashMap;
 
 use super::product::Product;
 
@@ -204,7 +205,69 @@ impl Prior {
     }
 }
 
+impl Prior {
+    /// `Σ_{T ⊇ {i, j}} weight(|T|) τ_T² χ_T(S)` for each of some pairs of players and each row S: pairs × rows.
+    pub(crate) fn with_pairs(
+        &self,
+        rows: &Signs,
+        pairs: &[(usize, usize)],
+        weight: impl Fn(usize) -> f64,
+    ) -> Vec<f64> {
+        let m = rows.rows;
+        let mut out = vec![0.0; pairs.len() * m];
+        let places: HashMap<(usize, usize), usize> =
+            pairs.iter().enumerate().map(|(place, &pair)| (pair, place)).collect();
+        for (product, variance) in &self.terms {
+            let factor = if product.len() < 2 { 0.0 } else { weight(product.len()) * variance };
+            if factor == 0.0 {
+                continue;
+            }
+            let wanted: Vec<usize> = product
+                .players()
+                .flat_map(|i| product.players().filter(move |&j| j > i).map(move |j| (i, j)))
+                .filter_map(|pair| places.get(&pair).copied())
+                .collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let signs = rows.product(product);
+            for place in wanted {
+                let row = &mut out[place * m..][..m];
+                row.iter_mut().zip(&signs).for_each(|(sum, sign)| *sum += factor * sign);
+            }
+        }
+        for smooth in self.smooth.iter().filter(|smooth| smooth.order >= 2) {
+            let factor = weight(smooth.order);
+            if factor != 0.0 {
+                smooth.add_with_pairs(rows, pairs, factor, &mut out);
+            }
+        }
+        out
+    }
+}
+
 impl Smooth {
+    /// Adds `factor Σ_{T ⊇ {i, j}} τ_T² χ_T(S)`, pairs × rows.
+    fn add_with_pairs(&self, rows: &Signs, pairs: &[(usize, usize)], factor: f64, out: &mut [f64]) {
+        let m = rows.rows;
+        let mut e = vec![0.0; self.order - 1];
+        let mut rest = vec![0.0; self.order - 2];
+        for row in 0..m {
+            let signs = rows.row(row);
+            let sums = self.sums(signs.iter().copied());
+            for (place, &(i, j)) in pairs.iter().enumerate() {
+                let own = (self.relevance[i] * signs[i], self.relevance[j] * signs[j]);
+                let mut powers = (1.0, 1.0);
+                for (rest, sum) in rest.iter_mut().zip(&sums) {
+                    powers = (powers.0 * own.0, powers.1 * own.1);
+                    *rest = sum - powers.0 - powers.1;
+                }
+                elementary(&rest, &mut e);
+                out[place * m + row] += factor * self.scale * own.0 * own.1 * e[self.order - 2];
+            }
+        }
+    }
+
     /// All products of `order` players, of at least as many, whose variances sum to `variance`.
     pub(crate) fn of_variance(order: usize, variance: f64, relevance: Vec<f64>) -> Self {
         let mut smooth = Self { order, scale: 1.0, relevance };
@@ -308,6 +371,11 @@ mod tests {
                 assert_close(&fast.with_all(&rows), &slow.with_all(&rows));
                 let weight = |order: usize| 2.0 / order as f64;
                 assert_close(&fast.with_each(&rows, weight), &slow.with_each(&rows, weight));
+                let pairs = [(0, 1), (1, 2), (0, players - 1)];
+                assert_close(
+                    &fast.with_pairs(&rows, &pairs, weight),
+                    &slow.with_pairs(&rows, &pairs, weight),
+                );
             }
         }
     }

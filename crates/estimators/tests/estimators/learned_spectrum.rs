@@ -6,7 +6,7 @@ use apportion_estimators::{
 use apportion_games::{
     Additive, Airport, ClosedForm, Coalitions, Game, GameError, SumOfUnanimity, WeightedVoting,
 };
-use apportion_values::{Semivalue, enumerate};
+use apportion_values::{InteractionIndex, Semivalue, enumerate, enumerate_interactions};
 
 /// What an output is of the signs of players.
 type Output = fn(&dyn Fn(usize) -> f64) -> f64;
@@ -195,4 +195,56 @@ fn more_pairs_than_products_are_solved_among_the_products() {
     let (before, after) = (squared(&before.values, &truth), squared(&after.values, &truth));
     let leverage = squared(&LeverageShap::default().estimate(&game, 2600, 2).unwrap().values, &truth);
     assert!(before < 0.1 * leverage && after < 0.1 * leverage, "{before} {after} {leverage}");
+}
+
+#[test]
+fn pairs_have_their_indices_from_the_sample_of_the_values_with_errors_that_cover() {
+    for estimator in [LearnedSpectrum::default(), LearnedSpectrum::banzhaf()] {
+        let index = InteractionIndex::from(estimator.value.clone());
+        let (mut held, mut all, mut error, mut norm) = (0, 0, 0.0, 0.0);
+        for seed in 0..6 {
+            let game = SumOfUnanimity::random(12, 30, 4, seed);
+            let (values, got) = estimator.with_pairs(&game, 240, seed).unwrap();
+            assert_eq!(values, estimator.estimate(&game, 240, seed).unwrap());
+            let want = enumerate_interactions(&game, &index, 2).unwrap();
+            let errors = got.std_errors().unwrap();
+            for (at, ((coalition, got), want)) in got.iter().zip(want.values()).enumerate() {
+                if coalition.size() == 1 {
+                    assert_eq!(got[0], values.values[at]);
+                    continue;
+                }
+                error += (got[0] - want).powi(2);
+                norm += want * want;
+                all += 1;
+                held += usize::from((got[0] - want).abs() <= 2.1 * errors[at]);
+            }
+        }
+        eprintln!("{index}: {} of the squares, {held} of {all}", error / norm);
+        assert!(error < 0.02 * norm, "{index}: {} of the squares", error / norm);
+        assert!(100 * held >= 90 * all, "{index}: {held} of {all}");
+    }
+}
+
+#[test]
+fn pairs_of_few_players_and_of_several_outputs_are_those_of_each_and_exact_at_all_coalitions() {
+    let outputs: Vec<Output> = vec![|x| x(0) + 2.0 * x(1) * x(2), |x| x(0) * x(1) * x(2) * x(3)];
+    let estimator = LearnedSpectrum::default();
+    for players in [4, 5, 9] {
+        let game = OfSigns { players, outputs: outputs.clone() };
+        let want = enumerate_interactions(&game, &estimator.value.clone().into(), 2).unwrap();
+        let (values, got) = estimator.with_pairs(&game, 1 << players, 3).unwrap();
+        assert!(values.diagnostics.exact && got.std_errors().is_none());
+        assert!(got.values().iter().zip(want.values()).all(|(got, want)| (got - want).abs() < 1e-12));
+    }
+    let game = OfSigns { players: 9, outputs };
+    let want = enumerate_interactions(&game, &estimator.value.clone().into(), 2).unwrap();
+    let (_, got) = estimator.with_pairs(&game, 180, 3).unwrap();
+    assert_eq!(got.values().len(), want.values().len());
+    let off: f64 = squared(got.values(), want.values());
+    assert!(off < 0.05 * squared(want.values(), &vec![0.0; want.values().len()]), "{off}");
+    for players in [1, 2] {
+        let game = OfSigns { players, outputs: vec![|x| x(0)] };
+        assert!(estimator.with_pairs(&game, 4, 3).is_ok());
+    }
+    assert!(estimator.with_pairs(&game, 3, 3).is_err());
 }

@@ -34,6 +34,7 @@ pub struct Interactions {
     base: Vec<f64>,
     predictions: Vec<f64>,
     constant: Vec<f64>,
+    std_errors: Option<Vec<f64>>,
 }
 
 impl Interactions {
@@ -73,7 +74,7 @@ impl Interactions {
         assert!(sizes.first() != Some(&0), "the empty coalition has its index apart");
         assert!(sizes.last().is_none_or(|&size| size as usize <= order), "more players than the order");
         let constant = base.clone();
-        Self { index, order, coalitions, values, base, predictions, constant }
+        Self { index, order, coalitions, values, base, predictions, constant, std_errors: None }
     }
 
     /// The same with another index of the empty coalition.
@@ -84,6 +85,21 @@ impl Interactions {
     pub fn with_constant(self, constant: Vec<f64>) -> Self {
         assert_eq!(constant.len(), self.outputs(), "one number per output");
         Self { constant, ..self }
+    }
+
+    /// The same, being estimates with these standard errors: coalitions × k, in the order of [`coalitions`](Self::coalitions).
+    ///
+    /// # Panics
+    ///
+    /// If there is not one for each value.
+    pub fn with_std_errors(self, std_errors: Vec<f64>) -> Self {
+        assert_eq!(std_errors.len(), self.values.len(), "one standard error per value");
+        Self { std_errors: Some(std_errors), ..self }
+    }
+
+    /// The standard errors of estimates, as [`values`](Self::values); none of what is exact, or where they are not known.
+    pub fn std_errors(&self) -> Option<&[f64]> {
+        self.std_errors.as_deref()
     }
 
     /// Which index it is.

@@ -53,6 +53,25 @@ impl Family {
         }
     }
 
+    /// The prior on even products of two players and more.
+    pub(super) fn even_prior(self, players: usize, screened: &Screened) -> Prior {
+        let found: f64 = screened.even.iter().map(|(_, square)| square).sum();
+        let spread = if found > 0.0 { found } else { 1.0 };
+        let alike = |order: usize, share: f64| {
+            (players >= order).then(|| Smooth::of_variance(order, share * spread, vec![1.0; players]))
+        };
+        let smooth = |shares: [f64; 2]| {
+            [alike(2, shares[0]), alike(4, shares[1])].into_iter().flatten().collect::<Vec<_>>()
+        };
+        match self {
+            Self::Heredity => Prior { terms: screened.even.clone(), smooth: smooth([0.1, 0.1]) },
+            Self::Smooth => Prior { terms: Vec::new(), smooth: smooth([1.0, 0.3]) },
+            Self::Trees => {
+                Prior { terms: screened.even.clone(), smooth: alike(2, 0.1).into_iter().collect() }
+            }
+        }
+    }
+
     /// The same of products that are written down alone: no more than `most`.
     pub(super) fn terms(players: usize, screened: &Screened, most: usize) -> Prior {
         let found: f64 = screened.odd.iter().map(|(_, square)| square).sum();

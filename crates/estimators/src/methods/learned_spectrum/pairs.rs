@@ -1,0 +1,154 @@
+//! The indices of pairs of players, from the even part of the same sample.
+//!
+//! ```text
+//! e(S) = (v(S) + v(S̄))/2 = Σ_{|T| even} β_T χ_T(S),    I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T
+//! ```
+//!
+//! with `w(q) = 4 / (q − 1)` for the Shapley interaction index, and 4 of q = 2 alone for Banzhaf's. e(N) is known, so that what is regressed has no free
+//! part: `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
+
+use apportion_solvers::{DualRidge, Functionals, PriorCovariance};
+
+use super::choice;
+use super::family::Family;
+use super::sampled::Sampled;
+use super::screens::Screened;
+use crate::error::Result;
+use crate::surrogate::prior::{Prior, Signs};
+
+/// Pairs of coalitions that are regressed at most; of more every second, third, ….
+const MOST_ROWS: usize = 1600;
+/// Pairs of players that are told at a time, so that memory stays small.
+const BLOCK: usize = 512;
+/// The strengths of the noise at which it is looked, as powers of ten of the mean eigenvalue.
+const STRENGTHS: std::ops::RangeInclusive<i32> = -8..=3;
+
+/// The indices of all pairs i < j, in order, pairs × outputs, and their variances.
+#[derive(Debug, Clone)]
+pub(super) struct Pairs {
+    pub(super) values: Vec<f64>,
+    pub(super) variances: Vec<f64>,
+    /// Degrees of freedom of the variances.
+    pub(super) degrees_of_freedom: f64,
+}
+
+impl Pairs {
+    /// Those of the index that gives `weight(q)` of a product of q players to each pair in it.
+    pub(super) fn new(sampled: &Sampled, weight: &dyn Fn(usize) -> f64) -> Result<Self> {
+        let step = sampled.len().div_ceil(MOST_ROWS).max(1);
+        let some;
+        let sampled = match step {
+            1 => sampled,
+            _ => {
+                some = sampled.some(&(0..sampled.len()).step_by(step).collect::<Vec<_>>());
+                &some
+            }
+        };
+        let (n, outputs) = (sampled.players, sampled.outputs);
+        let screened = Screened::new(sampled);
+        let fits = Family::ALL.map(|family| Even::new(sampled, family.even_prior(n, &screened)));
+        let fits = fits.into_iter().collect::<Result<Vec<_>>>()?;
+        let pairs: Vec<(usize, usize)> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();
+        let mut found = Self {
+            values: vec![0.0; pairs.len() * outputs],
+            variances: vec![0.0; pairs.len() * outputs],
+            degrees_of_freedom: f64::INFINITY,
+        };
+        for output in 0..outputs {
+            // The first, unless another leaves clearly less.
+            let mut best = &fits[0];
+            for other in &fits[1..] {
+                if choice::is_clearly_less(&other.squares[output], &best.squares[output]) {
+                    best = other;
+                }
+            }
+            found.degrees_of_freedom = found.degrees_of_freedom.min(best.degrees_of_freedom(output));
+            for (at, block) in pairs.chunks(BLOCK).enumerate() {
+                for (of_block, told) in best.told(sampled, block, weight, output).into_iter().enumerate() {
+                    let place = (at * BLOCK + of_block) * outputs + output;
+                    (found.values[place], found.variances[place]) = told;
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A regression of the even part, with the strength of the noise for each output.
+struct Even {
+    prior: Prior,
+    ridge: DualRidge,
+    strengths: Vec<f64>,
+    /// f_k r_k² w_k of each pair of coalitions, for each output.
+    squares: Vec<Vec<f64>>,
+}
+
+impl Even {
+    fn new(sampled: &Sampled, prior: Prior) -> Result<Self> {
+        let (rows, outputs) = (sampled.len(), sampled.outputs);
+        let mut gram = prior.cross(&sampled.signs, &sampled.signs);
+        let (with_all, variance) = (prior.with_all(&sampled.signs), prior.variance());
+        for (i, row) in gram.chunks_exact_mut(rows.max(1)).enumerate() {
+            for (entry, with_all_j) in row.iter_mut().zip(&with_all) {
+                *entry += variance - with_all[i] - with_all_j;
+            }
+        }
+        let targets: Vec<f64> =
+            sampled.even.iter().enumerate().map(|(at, even)| even - sampled.half_sum[at % outputs]).collect();
+        let gram = PriorCovariance::Gram(&gram);
+        let ridge = DualRidge::new(&[], gram, &sampled.weights, &targets, outputs)?;
+        let unit = ridge.mean_eigenvalue();
+        let candidates: Vec<f64> = match unit > 0.0 {
+            true => STRENGTHS.map(|power| unit * 10f64.powi(power)).collect(),
+            false => vec![1.0],
+        };
+        let mut best: Vec<(f64, Vec<f64>)> = vec![(candidates[0], vec![f64::INFINITY; rows]); outputs];
+        for strength in candidates {
+            let left = ridge.left_out(strength);
+            for (output, best) in best.iter_mut().enumerate() {
+                let squares = choice::squares(&left, sampled, output);
+                if squares.iter().sum::<f64>() < best.1.iter().sum::<f64>() {
+                    *best = (strength, squares);
+                }
+            }
+        }
+        let (strengths, squares) = best.into_iter().unzip();
+        Ok(Self { prior, ridge, strengths, squares })
+    }
+
+    fn degrees_of_freedom(&self, output: usize) -> f64 {
+        self.ridge.degrees_of_freedom(self.strengths[output])
+    }
+
+    /// The index of each of some pairs, and its variance.
+    fn told(
+        &self,
+        sampled: &Sampled,
+        pairs: &[(usize, usize)],
+        weight: &dyn Fn(usize) -> f64,
+        output: usize,
+    ) -> Vec<(f64, f64)> {
+        let (rows, outputs) = (sampled.len(), sampled.outputs);
+        let mut covariances = self.prior.with_pairs(&sampled.signs, pairs, weight);
+        let of_all = self.prior.with_pairs(&Signs::of_all_players(sampled.players), pairs, weight);
+        for (row, of_all) in covariances.chunks_exact_mut(rows.max(1)).zip(of_all) {
+            row.iter_mut().for_each(|entry| *entry -= of_all);
+        }
+        let functionals = Functionals { count: pairs.len(), of_columns: &[], covariances: &covariances };
+        let estimate = self.ridge.estimate(&functionals, self.strengths[output]);
+        let squares = &self.squares[output];
+        let variance = |influences: &[f64]| -> f64 {
+            let of_row = |(row, influence): (usize, &f64)| match squares[row] {
+                // There for certain.
+                0.0 => 0.0,
+                square => influence * influence * square / sampled.weights[row],
+            };
+            influences.iter().enumerate().map(of_row).sum()
+        };
+        let values = estimate.values.iter().skip(output).step_by(outputs);
+        values
+            .zip(estimate.influences.chunks_exact(rows.max(1)))
+            .map(|(value, influences)| (*value, variance(influences)))
+            .collect()
+    }
+}
