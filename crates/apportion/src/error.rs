@@ -6,7 +6,7 @@ use apportion_games::GameError;
 use apportion_models::ModelError;
 #[cfg(feature = "trees")]
 use apportion_trees::TreeError;
-use apportion_values::{Value, ValueError};
+use apportion_values::{InteractionIndex, Value, ValueError};
 
 use crate::method::Method;
 
@@ -45,6 +45,18 @@ pub enum ExplainError {
         "method tree needs a tree ensemble; for any other model use auto, exact or a method that samples"
     )]
     NotTrees,
+    /// A method that does not compute an index of coalitions.
+    #[error(
+        "{method} does not compute {index} interactions of order {order}; learned-spectrum estimates shapley and banzhaf of order 2, exact has all of up to 25 players, tree those of tree ensembles"
+    )]
+    Index {
+        /// The method.
+        method: Method,
+        /// The index.
+        index: Box<InteractionIndex>,
+        /// The order.
+        order: usize,
+    },
     /// A method that evaluates the game, against a background whose rows are not there.
     #[error(
         "a compiled background has no rows to evaluate the game with: use the methods auto or tree with it, or give the background's rows"

@@ -195,7 +195,7 @@ impl GameExplainer {
                 Method::Exact
             }
             (Method::Auto, _) if self.is_linear => Method::linear(value),
-            (Method::Auto, _) => Method::sampled(value, players),
+            (Method::Auto, extent) => Method::sampled(value, players, extent.evaluations(players)),
             (method, _) => method,
         }
     }

@@ -121,15 +121,23 @@ impl Method {
         }
     }
 
-    /// The method for `value` in games of so many players that is the most accurate at equal evaluations: the learned spectrum for Shapley and Banzhaf
-    /// values of up to [`MOST_LEARNED`](Self::MOST_LEARNED) players, Leverage SHAP for Shapley values of more, Kernel Banzhaf without replacement for other
+    /// The method for `value` in games of so many players that is the most accurate at this budget: the learned spectrum for Shapley and Banzhaf
+    /// values of up to [`MOST_LEARNED`](Self::MOST_LEARNED) players, but an order and its reverse for Shapley values from 2n to 2.5n evaluations, where a
+    /// regression has about as many pairs as unknowns; Leverage SHAP for Shapley values of more players, Kernel Banzhaf without replacement for other
     /// (weighted) Banzhaf values, regression-adjusted maximum sample reuse for all other semivalues; for values of players in groups the
     /// regressions by leverage scores where there are such, for Owen values over hierarchies nested permutations, and Monte Carlo on the product
     /// space for what is left. For values on graphs,
     /// which take few coalitions as they are, [`Exact`](Self::Exact).
-    pub fn sampled(value: &Value, players: usize) -> Self {
+    pub fn sampled(value: &Value, players: usize, budget: usize) -> Self {
         let learns = players <= Self::MOST_LEARNED && methods::LEARNED_SPECTRUM.computes(value);
-        if learns { Self::By(&methods::LEARNED_SPECTRUM) } else { Self::linear(value) }
+        let is_of_one_order = (2 * players..=5 * players / 2).contains(&budget);
+        match learns {
+            true if is_of_one_order && methods::PERMUTATION.computes(value) => {
+                Self::By(&methods::PERMUTATION)
+            }
+            true => Self::By(&methods::LEARNED_SPECTRUM),
+            false => Self::linear(value),
+        }
     }
 
     /// The most accurate of the methods whose answers are linear in the game.
@@ -192,21 +200,30 @@ mod tests {
             ("myerson", "exact"),
         ] {
             let value = value(name);
-            assert_eq!(Method::sampled(&value, 30).name(), sampled, "{name}");
-            assert!(Method::sampled(&value, 30).computes(&value), "{name}");
+            assert_eq!(Method::sampled(&value, 30, 600).name(), sampled, "{name}");
+            assert!(Method::sampled(&value, 30, 600).computes(&value), "{name}");
         }
         for (name, sampled) in
             [("shapley", "leverage-shap"), ("banzhaf", "kernel-banzhaf-without-replacement")]
         {
-            assert_eq!(Method::sampled(&value(name), Method::MOST_LEARNED + 1).name(), sampled);
+            assert_eq!(Method::sampled(&value(name), Method::MOST_LEARNED + 1, 20_000).name(), sampled);
+        }
+        for (budget, sampled) in
+            [(59, "learned-spectrum"), (60, "permutation"), (75, "permutation"), (76, "learned-spectrum")]
+        {
+            assert_eq!(Method::sampled(&value("shapley"), 30, budget).name(), sampled, "{budget}");
+            assert_eq!(Method::sampled(&value("banzhaf"), 30, budget).name(), "learned-spectrum", "{budget}");
         }
         let parents = [Some(3), Some(3), Some(4), Some(4), None];
         let hierarchy = apportion_games::Hierarchy::from_parents(3, &parents).unwrap();
-        assert_eq!(Method::sampled(&Value::owen_over(hierarchy), 30).name(), "leverage");
+        assert_eq!(Method::sampled(&Value::owen_over(hierarchy), 30, 600).name(), "leverage");
         let parents = [Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None];
         let hierarchy = apportion_games::Hierarchy::from_parents(4, &parents).unwrap();
-        assert_eq!(Method::sampled(&Value::owen_over(hierarchy.clone()), 30).name(), "nested-permutation");
-        assert_eq!(Method::sampled(&Value::banzhaf_owen_over(hierarchy), 30).name(), "product-space");
+        assert_eq!(
+            Method::sampled(&Value::owen_over(hierarchy.clone()), 30, 600).name(),
+            "nested-permutation"
+        );
+        assert_eq!(Method::sampled(&Value::banzhaf_owen_over(hierarchy), 30, 600).name(), "product-space");
         for (method, name, is_computed) in [
             ("kernel-banzhaf", "weighted-banzhaf=0.5", true),
             ("permutation", "banzhaf", false),

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use apportion::estimators::methods;
 use apportion::values::interactions::MOST_INTERACTIONS;
 use apportion::values::{InteractionIndex, Interactions};
 use apportion::{Method, Partition, Rows, SolutionConcept};
@@ -60,12 +61,16 @@ pub(crate) fn coalitions_of_one(features: usize, order: usize) -> usize {
 /// Refuses what does not go together, before anything is read.
 pub(crate) fn check(args: &Explain) -> Result<()> {
     let refuse = |says: &str| Err(Usage(format!("--interactions: {says}")).into());
-    let samples = args.accuracy.until.is_some() || args.budget.is_some();
+    let samples = args.accuracy.until.is_some();
     let follows = args.checkpoint.is_some() || args.resume.is_some();
     match () {
-        () if !matches!(args.method, Method::Auto | Method::Tree | Method::Exact) => refuse(
-            "indices of coalitions are exact: by the tree oracle, or by all coalitions (--method exact); leave --method out",
-        ),
+        () if !(matches!(args.method, Method::Auto | Method::Tree | Method::Exact)
+            || args.method == Method::By(&methods::LEARNED_SPECTRUM)) =>
+        {
+            refuse(
+                "indices of coalitions are of the methods tree, exact (all coalitions) and learned-spectrum (estimates); leave --method out",
+            )
+        }
         () if args.summary => refuse("they are told row by row; leave --summary out"),
         () if args.plot.is_some() || args.report.is_some() => refuse(
             "figures and reports are of values and of matrices of pairs; leave --plot and --report out, or ask for index",
@@ -73,7 +78,9 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
         () if args.output.format.is_of_numbers_alone() => {
             refuse("coalitions have names; give --format json, csv or table")
         }
-        () if samples || follows => refuse("they are exact: leave budget, accuracy and checkpoints out"),
+        () if samples || follows => refuse(
+            "they are exact, or of one sample of --budget evaluations: leave accuracy and checkpoints out",
+        ),
         () => Ok(()),
     }
 }
@@ -100,7 +107,7 @@ pub(crate) fn run(
     let class = class.or(args.space.class().filter(|_| outputs > 1));
     let game = game::chosen(args, &input.model);
     let Asked { explainer, background } = explainer(args, game, input)?;
-    let explainer = explainer.method(args.method);
+    let explainer = explainer.method(args.method).budget(args.budget.unwrap_or_default()).seed(args.seed);
     game::note_what_was_chosen(args, game, input);
     let pool = threads::pool(&args.threads)?;
     let results = |first: &Block| {
@@ -122,6 +129,7 @@ pub(crate) fn run(
             outputs: if class.is_some() { 1 } else { outputs },
             classes: classes.clone().filter(|_| class.is_none()),
             has_ids: first.ids.is_some(),
+            are_estimates: !first.std_errors.is_empty(),
             top: args.top,
         })
     };
@@ -144,6 +152,7 @@ pub(crate) fn run(
 /// The numbers of all rows, which have the same coalitions. The empty one is among them where it has an index of its own.
 fn block(found: &[Interactions]) -> Block {
     let mut block = Block::default();
+    let are_estimates = found.iter().any(|row| row.std_errors().is_some());
     let has_own_constant = found.iter().any(|row| row.constant() != row.base());
     if let Some(first) = found.first() {
         block.coalitions.extend(has_own_constant.then(Vec::new));
@@ -156,6 +165,12 @@ fn block(found: &[Interactions]) -> Block {
             block.values.extend(row.constant());
         }
         block.values.extend(row.values());
+        if are_estimates {
+            match row.std_errors() {
+                Some(errors) => block.std_errors.extend(errors),
+                None => block.std_errors.extend(std::iter::repeat_n(f64::NAN, row.values().len())),
+            }
+        }
     }
     block
 }

@@ -1,7 +1,7 @@
 //! Explanations as arrays.
 
 use apportion::estimators::{Certificate, ErrorLaw, StopRule};
-use apportion::values::{Semivalue, SolutionConcept};
+use apportion::values::{Interactions, Semivalue, SolutionConcept};
 use apportion::{Explanation, trees};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -30,6 +30,23 @@ pub(crate) fn of_exact<'py>(
     told.set_item("values", PyArray1::from_vec(py, values))?;
     told.set_item("base", PyArray1::from_vec(py, base))?;
     told.set_item("predictions", PyArray1::from_vec(py, predictions))?;
+    Ok(told)
+}
+
+/// Interactions of all pairs of each row, with standard errors where they are estimates.
+pub(crate) fn of_pairs<'py>(py: Python<'py>, found: &[Interactions]) -> PyResult<Bound<'py, PyDict>> {
+    let (mut values, mut errors, mut base, mut predictions) = (vec![], vec![], vec![], vec![]);
+    for row in found {
+        let matrix = row.matrix();
+        errors.extend(row.matrix_of_errors().unwrap_or_else(|| vec![f64::NAN; matrix.values.len()]));
+        values.extend(matrix.values);
+        base.extend(row.base());
+        predictions.extend(row.predictions());
+    }
+    let are_estimates = found.iter().any(|row| row.std_errors().is_some());
+    let told = of_exact(py, values, base, predictions)?;
+    told.set_item("method", if are_estimates { "learned-spectrum" } else { "exact" })?;
+    told.set_item("std_errors", are_estimates.then(|| PyArray1::from_vec(py, errors)))?;
     Ok(told)
 }
 

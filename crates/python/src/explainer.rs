@@ -224,7 +224,8 @@ impl Explainer {
         }
     }
 
-    /// Interactions of all pairs, exact: what stands on the diagonal is the value, or what is left of it.
+    /// Interactions of all pairs: of trees exact, and what stands on the diagonal is the value, or what is left of it; of a function by all coalitions
+    /// where the budget covers them, else from one sample, with standard errors.
     fn interactions<'py>(
         &self,
         py: Python<'py>,
@@ -233,8 +234,9 @@ impl Explainer {
         remainder: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let rows = rows(&array)?;
-        let Plays::Trees(explainer) = &self.plays else {
-            return Err(of_explaining(py, &ExplainError::NotTrees));
+        let explainer = match &self.plays {
+            Plays::Trees(explainer) => explainer,
+            Plays::Function(function) => return self.pairs_by_function(py, function, rows, pool.get()),
         };
         let diagonal = if remainder { Diagonal::Remainder } else { Diagonal::Value };
         let found = pool.get().run(py, || explainer.interactions(diagonal, rows))?;
@@ -244,6 +246,38 @@ impl Explainer {
 }
 
 impl Explainer {
+    fn pairs_by_function<'py>(
+        &self,
+        py: Python<'py>,
+        function: &Function,
+        rows: Rows<'_>,
+        pool: &Pool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let Some((index, groups)) = self.asked.index() else {
+            return Err(usage(
+                py,
+                "interactions: they are of the values shapley, banzhaf and other semivalues, and of quotient-NAME of groups",
+            ));
+        };
+        let watch = Watch::default();
+        let served = serve(py, pool, Some(&function.function), &watch.stop, &|_| Ok(()), |line| {
+            self.on_function(function, &AskedModel { line, function }).indices(&index, 2, groups, rows)
+        })?;
+        match (served.result, served.stopped) {
+            (Ok(found), _) => explained::of_pairs(py, &found),
+            (Err(_), Some(stopped)) => Err(stopped),
+            (Err(error), None) => Err(of_explaining(py, &error)),
+        }
+    }
+
+    fn on_function<'m>(&self, function: &'m Function, model: &'m AskedModel<'m>) -> apportion::Explainer<'m> {
+        let explainer = match &function.absent {
+            Absent::Background(background) => apportion::Explainer::new(model, background.clone()),
+            Absent::Law(law) => apportion::Explainer::conditional(model, Arc::clone(law)),
+        };
+        self.asked.of(explainer)
+    }
+
     fn by_function(
         &self,
         function: &Function,
@@ -252,11 +286,7 @@ impl Explainer {
         watch: &Watch,
     ) -> Result<Vec<Explanation>, ExplainError> {
         let model = AskedModel { line, function };
-        let explainer = match &function.absent {
-            Absent::Background(background) => apportion::Explainer::new(&model, background.clone()),
-            Absent::Law(law) => apportion::Explainer::conditional(&model, Arc::clone(law)),
-        };
-        self.asked.of(explainer).explain_rows_followed(rows, watch)
+        self.on_function(function, &model).explain_rows_followed(rows, watch)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use apportion::estimators::{Measure, Scale};
 use apportion::trees::{Kernel, Precision, Settings};
-use apportion::{Background, Budget, Explainer, GameExplainer, Method, NullPlayers, Until, Value};
+use apportion::values::InteractionIndex;
+use apportion::{Background, Budget, Explainer, GameExplainer, Method, NullPlayers, Partition, Until, Value};
 use pyo3::prelude::*;
 
 use crate::errors::{of_explaining, usage};
@@ -109,6 +110,15 @@ fn until(py: Python<'_>, asked: &AskedAccuracy) -> PyResult<Until> {
 
 impl Asked {
     /// An explainer that is asked for this.
+    /// The index of pairs that goes with the value, and the groups that it is of; none of values that have no such index.
+    pub(crate) fn index(&self) -> Option<(InteractionIndex, Option<&Partition>)> {
+        match &self.value {
+            Value::Semivalue(value) => Some((value.clone().into(), None)),
+            Value::Quotient(value, groups) => Some((value.clone().into(), Some(groups))),
+            _ => None,
+        }
+    }
+
     pub(crate) fn of<'a>(&self, explainer: Explainer<'a>) -> Explainer<'a> {
         let explainer = explainer
             .value(self.value.clone())

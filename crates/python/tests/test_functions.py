@@ -196,15 +196,8 @@ def test_models_and_options_that_are_slips(numbers, frame):
     assert isinstance(caught.value, TypeError)
     with pytest.raises(apportion.ModelError, match="class"):
         apportion.explain(LogisticRegression, rows)
-    with pytest.raises(apportion.UsageError, match="interactions"):
-        apportion.explain(twice, rows[:2], rows[:5], interactions=True)
-    for given in (None, {"a": [1.0]}, "words", 7):
-        with pytest.raises(apportion.DataError, match="no table"):
-            apportion.explain(twice, given, rows[:5])
-    words = np.array(["low", "middle", "high"])[np.digitize(targets, [-0.5, 0.5])]
-    judge = SVC().fit(rows, words)
-    found = apportion.explain(judge, rows[:3], rows[:9])
-    assert found.output_names == ["high", "low", "middle"] and np.allclose(found.predictions, judge.decision_function(rows[:3]))
+    with pytest.raises(apportion.UsageError, match="index"):
+        apportion.explain(twice, rows[:2], rows[:5], interactions="remainder")
 
 
 def twice(given):
@@ -241,3 +234,22 @@ def test_pools_of_categories_are_refused(frame):
     assert apportion.TreeExplainer(model)(rows).additivity_gap() < 1e-9
     with pytest.raises(apportion.DataError, match="data frame"):
         apportion.TreeExplainer(model)(catboost.Pool(rows, cat_features=["colour"]))
+
+
+def test_functions_have_interactions_exact_where_the_budget_covers_all_coalitions_and_estimated_beyond():
+    def model(x):
+        return x[:, 0] * x[:, 1] + 2.0 * x[:, 2] * x[:, 3] * x[:, 4] + x.sum(axis=1)
+
+    explicand, background = np.ones((2, 14)), np.zeros((1, 14))
+    wanted = np.zeros((14, 14))
+    wanted[0, 1] = wanted[1, 0] = 1.0
+    for i, j in ((2, 3), (2, 4), (3, 4)):
+        wanted[i, j] = wanted[j, i] = 1.0
+    np.fill_diagonal(wanted, [1.5, 1.5] + [1.0 + 2.0 / 3.0] * 3 + [1.0] * 9)
+    exact = apportion.explain(model, explicand, background, interactions=True, budget=2**14)
+    assert exact.std_errors is None and np.allclose(exact.values, wanted, atol=1e-12)
+    told = apportion.explain(model, explicand, background, interactions=True, budget="20n")
+    assert told.values.shape == told.std_errors.shape == (2, 14, 14)
+    assert np.abs(told.values - wanted).max() < 0.05
+    alone = apportion.explain(model, explicand, background, budget="20n", method="learned-spectrum")
+    assert np.array_equal(np.diagonal(told.values, axis1=1, axis2=2), alone.values)

@@ -1,5 +1,6 @@
 //! Interaction indices of coalitions of features.
 
+use apportion_estimators::{LearnedSpectrum, methods};
 use apportion_games::{Game, Partition, QuotientGame, Rows, parallel};
 use apportion_values::{InteractionIndex, Interactions, MOST_PLAYERS, enumerate_interactions};
 
@@ -12,12 +13,16 @@ use crate::source::Source;
 use apportion_trees::TreeError;
 
 impl Explainer<'_> {
-    /// The [interaction indices](apportion_values::interactions) of all coalitions of up to `order` features, or of `groups` of them: exact,
-    /// for each row those of its game, sparse.
+    /// The [interaction indices](apportion_values::interactions) of all coalitions of up to `order` features, or of `groups` of them: for each row those
+    /// of its game, sparse.
     ///
     /// Tree ensembles are asked by their oracle, for any number of features
     /// (`Exact::indices_of`); every other game, and what the oracle does not have (generalized values,
     /// outputs behind a link), by all 2^n coalitions of up to 25 features or groups. [`Method::Exact`] enumerates trees, too.
+    ///
+    /// Where these are more than the budget, [`Method::Auto`] estimates what can be: Shapley and Banzhaf indices of order 2, by
+    /// [`LearnedSpectrum::with_pairs`], with [standard errors](Interactions::std_errors). So does the method learned-spectrum, of trees, too. Values of
+    /// single players and indices of pairs are of one sample.
     ///
     /// ```
     /// use apportion::values::InteractionIndex;
@@ -34,7 +39,7 @@ impl Explainer<'_> {
     /// # Errors
     ///
     /// [`ExplainError::Value`] for an order that cannot be, more than 25 players to enumerate, or more than 2^20 coalitions times outputs;
-    /// [`ExplainError::NotTrees`] for [`Method::Tree`] on another model, and for every method that samples; if a game cannot be made, or fails;
+    /// [`ExplainError::NotTrees`] for [`Method::Tree`] on another model; [`ExplainError::Index`] for a method that does not compute the index; if a game cannot be made, or fails;
     /// for trees those of the oracle.
     pub fn indices(
         &self,
@@ -53,18 +58,36 @@ impl Explainer<'_> {
                 answer => return Ok(answer?),
             }
         }
-        if !matches!(self.asked.method, Method::Auto | Method::Exact) {
-            return Err(ExplainError::NotTrees);
-        }
+        let (asked, seed) = (&self.asked, self.asked.seed);
+        let learned = LearnedSpectrum::of_index(index, order);
+        let estimator = match (asked.method, learned) {
+            (Method::Exact, _) => None,
+            // The errors of draws are not those of an answer that is not linear in the game.
+            (Method::Auto, learned) => learned.filter(|_| !asked.is_linear),
+            (Method::By(method), Some(learned)) if *method == methods::LEARNED_SPECTRUM => Some(learned),
+            (Method::Tree, _) => return Err(ExplainError::NotTrees),
+            (method, _) => return Err(ExplainError::Index { method, index: Box::new(index.clone()), order }),
+        };
+        let of_game = |game: &dyn Game| -> Result<Interactions, ExplainError> {
+            let players = game.players();
+            let budget = asked.budget.evaluations(players);
+            let covers_all = 1usize.checked_shl(players as u32).is_some_and(|all| all <= budget);
+            match &estimator {
+                Some(estimator) if !(covers_all && asked.method == Method::Auto) => {
+                    Ok(estimator.with_pairs(game, budget, seed)?.1)
+                }
+                _ => Ok(enumerate_interactions(game, index, order)?),
+            }
+        };
         let of_row = |row: &[f64]| -> Result<Interactions, ExplainError> {
             let (game, _) = self.source.game(row)?;
-            Ok(match groups {
-                None => enumerate_interactions(&*game, index, order)?,
+            match groups {
+                None => of_game(&*game),
                 Some(groups) => {
                     let game: &dyn Game = &*game;
-                    enumerate_interactions(&QuotientGame::new(game, groups)?, index, order)?
+                    of_game(&QuotientGame::new(game, groups)?)
                 }
-            })
+            }
         };
         match self.source.parallel() {
             true => parallel::try_map(explicands.iter(), of_row),

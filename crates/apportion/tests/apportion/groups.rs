@@ -268,6 +268,6 @@ fn auto_samples_values_of_groups_by_leverage_scores_where_it_can() {
         assert_eq!(explanation.method, method, "{value}");
         assert!(explanation.std_errors.is_some() && explanation.evaluations <= 300, "{value}");
     }
-    let of_banzhaf = Method::sampled(&Semivalue::Banzhaf.into(), 5);
+    let of_banzhaf = Method::sampled(&Semivalue::Banzhaf.into(), 5, 20);
     assert_eq!(of_banzhaf, Method::By(&methods::LEARNED_SPECTRUM));
 }

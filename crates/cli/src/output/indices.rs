@@ -33,6 +33,8 @@ pub(crate) struct Indices {
     /// What the outputs are called, where that is known.
     pub(crate) classes: Option<Vec<String>>,
     pub(crate) has_ids: bool,
+    /// Whether there are standard errors.
+    pub(crate) are_estimates: bool,
     /// How many coalitions are told of each row, those that matter most.
     pub(crate) top: Option<usize>,
 }
@@ -93,11 +95,15 @@ impl Results for Indices {
         struct Told<'a> {
             features: Vec<&'a str>,
             value: Outputs<'a>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            std_error: Option<Outputs<'a>>,
         }
         let values = block.of_row(&block.values, row);
+        let errors = self.are_estimates.then(|| block.of_row(&block.std_errors, row));
         let told = self.told(block, row, self.top).into_iter().map(|place| Told {
             features: self.names_of(&block.coalitions[place]),
             value: Outputs(&values[place * self.outputs..][..self.outputs]),
+            std_error: errors.map(|errors| Outputs(&errors[place * self.outputs..][..self.outputs])),
         });
         let object = Object {
             row: block.rows[row],
@@ -116,6 +122,7 @@ impl Results for Indices {
         columns.extend((self.outputs > 1).then(|| Column::texts("output")));
         columns.extend([Column::numbers("base"), Column::numbers("prediction")]);
         columns.extend([Column::texts("features"), Column::counts("size"), Column::numbers("value")]);
+        columns.extend(self.are_estimates.then(|| Column::numbers("std_error")));
         columns
     }
 
@@ -149,6 +156,11 @@ impl Results for Indices {
         cells.push(numbers(&|&(row, place, output)| {
             block.of_row(&block.values, row)[place * outputs + output]
         }));
+        if self.are_estimates {
+            cells.push(numbers(&|&(row, place, output)| {
+                block.of_row(&block.std_errors, row)[place * outputs + output]
+            }));
+        }
         cells
     }
 
@@ -183,10 +195,17 @@ impl Results for Indices {
                 table::heading(block, row, output, names.as_deref(), out)?;
                 let at = |place: usize| values[place * outputs + output];
                 let bars = Bars::of(told.iter().map(|&place| at(place)));
-                let mut lines = vec![["features", self.index.as_str(), ""].map(str::to_owned).to_vec()];
+                let error = self.are_estimates.then_some("± (std. error)");
+                let head = ["features", self.index.as_str()].into_iter().chain(error).chain([""]);
+                let mut lines = vec![head.map(str::to_owned).collect::<Vec<_>>()];
                 lines.extend(told.iter().map(|&place| {
                     let members = self.names_of(&block.coalitions[place]).join(" + ");
-                    vec![members, digits(at(place)), bars.bar(at(place))]
+                    let mut line = vec![members, digits(at(place))];
+                    if self.are_estimates {
+                        line.push(digits(block.of_row(&block.std_errors, row)[place * outputs + output]));
+                    }
+                    line.push(bars.bar(at(place)));
+                    line
                 }));
                 table::aligned(&lines, LastColumn::Bars, out)?;
                 if hidden > 0 {

@@ -243,16 +243,46 @@ fn indices_that_cannot_be_had_are_refused() {
         (&["--order", "2"], "--interactions"),
         (&["--interactions=remainder", "--order", "3"], "matrix of pairs"),
         (&["--interactions=fsii", "--value", "banzhaf"], "leave --value out"),
-        (&["--interactions=fsii", "--method", "leverage-shap"], "exact"),
+        (&["--interactions=fsii", "--method", "leverage-shap"], "learned-spectrum"),
         (&["--interactions=fsii", "--format", "npy"], "csv or table"),
         (&["--interactions=fsii", "--summary"], "--summary"),
-        (&["--interactions=fsii", "--budget", "100"], "leave budget"),
+        (&["--interactions=fsii", "--until", "0.01"], "leave accuracy"),
         (&["--interactions=fsii", "--plot", "bar"], "--plot"),
         (&["--interactions", "--order", "2", "--value", "owen", "--groups", "age,sex"], "semivalue"),
     ] {
         let (message, status) = refusal(&on("explain", MODEL, ROWS, more));
         assert!(message.contains(says) && status == 2, "{more:?}: {message}");
     }
+}
+
+#[test]
+fn pairs_are_estimated_of_one_sample_with_errors() {
+    let explain = |more: &[&str]| {
+        let asked =
+            ["--select", "0-2", "--interactions=shapley", "--order", "2", "--background-select", "50-99"];
+        json(&on("explain", MODEL, ROWS, &[&asked, more].concat()))["explanations"].clone()
+    };
+    let (exact, told) = (explain(&[]), explain(&["--method", "learned-spectrum", "--budget", "12n"]));
+    let (mut held, mut all) = (0, 0);
+    for (exact, told) in exact.as_array().unwrap().iter().zip(told.as_array().unwrap()) {
+        for pair in told["coalitions"].as_array().unwrap() {
+            let value = |of: &Value, what: &str| of[what].as_f64().unwrap();
+            let same = |other: &&Value| other["features"] == pair["features"];
+            let wanted = exact["coalitions"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(same)
+                .map_or(0.0, |of| value(of, "value"));
+            all += 1;
+            held +=
+                usize::from((value(pair, "value") - wanted).abs() <= 2.5 * value(pair, "std_error") + 1e-9);
+        }
+    }
+    assert!(all > 20 && 10 * held >= 9 * all, "{held} of {all}");
+    let (message, _) =
+        refusal(&on("explain", MODEL, ROWS, &["--interactions=fsii", "--method", "learned-spectrum"]));
+    assert!(message.contains("exact has all of up to 25 players"), "{message}");
 }
 
 #[test]

@@ -86,8 +86,9 @@ class Explainer:
         """The explanation of rows: values rows × players, with several outputs × outputs.
 
         y: targets of the rows, for model_output="log_loss".
-        interactions: True, or "index", for the interactions of all pairs, rows × players × players: of trees. "remainder" for shap's
-            convention, in which rows of a matrix add up to the values.
+        interactions: True, or "index", for the interactions of all pairs, rows × players × players: of trees and linear models exact, of functions by all
+            coalitions where the budget covers them, else estimates (Shapley and Banzhaf) with std_errors. "remainder" for shap's convention, in which
+            rows of a matrix add up to the values: of trees and linear models.
         checkpoint: a file that keeps the rows that are done, from time to time and when the work is stopped. The same call goes on from it, also
             in another process; it stays when all is done. Of any other request it is refused.
         """
@@ -98,11 +99,11 @@ class Explainer:
             return self._losses(rows, y, threads)
         core = self._prepare(rows)
         if interactions:
-            if self.ensemble is None:
-                raise UsageError("interactions are exact, and of trees and linear models; this model is a function, which has values alone here")
             form = "index" if interactions is True else str(interactions)
             if form not in ("index", "remainder"):
                 raise UsageError(f'interactions={form!r}: give "index" or "remainder"')
+            if self.ensemble is None and form == "remainder":
+                raise UsageError('interactions="remainder" is of trees and linear models; of a function give "index"')
             told = core.interactions(rows.values, pool(self.threads if threads is None else threads), form == "remainder")
             return self._explanation(told, rows, interactions=form)
         watcher, close = _watcher(self.progress if progress is None else progress, len(rows.values))

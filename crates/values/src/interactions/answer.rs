@@ -202,6 +202,12 @@ impl Interactions {
         self.matrix_of(1.0)
     }
 
+    /// The [standard errors](Self::std_errors) in the places of [`matrix`](Self::matrix), players × players × outputs.
+    pub fn matrix_of_errors(&self) -> Option<Vec<f64>> {
+        let errors = self.std_errors.clone()?;
+        Some(Self { values: errors, ..self.clone() }.matrix().values)
+    }
+
     /// The same with half of each pair's index at either place, so that it sums to what all of them sum to.
     ///
     /// Of `k-shapley` of order 2 it is the matrix of shap's tree explainer, of XGBoost's `pred_interactions` and of `Diagonal::Remainder`; of

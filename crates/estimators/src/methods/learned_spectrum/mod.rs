@@ -158,6 +158,15 @@ impl LearnedSpectrum {
         }
     }
 
+    /// That whose [pairs](Self::with_pairs) have this index up to this order; none of another index than that of Shapley or Banzhaf, and of another order
+    /// than 2.
+    pub fn of_index(index: &InteractionIndex, order: usize) -> Option<Self> {
+        match index {
+            InteractionIndex::Semivalue(value) if order == 2 => Self::of(value.clone()),
+            _ => None,
+        }
+    }
+
     fn form(&self) -> LeastSquaresForm {
         match self.value {
             Semivalue::Banzhaf => LeastSquaresForm::Centred { p: 0.5 },
