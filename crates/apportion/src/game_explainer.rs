@@ -1,10 +1,11 @@
 //! Explaining any game: enumeration, an estimate from a budget, or a run until an accuracy.
 
 use apportion_estimators::{
-    Anytime, Checkpoint, Estimator, EstimatorError, Explanation, OnGraph, Progress, Until, exact_of,
+    Anytime, Checkpoint, Estimator, EstimatorError, Explanation, LearnedSpectrum, OnGraph, Progress, Until,
+    exact_of, methods,
 };
 use apportion_games::Game;
-use apportion_values::{Semivalue, Value};
+use apportion_values::{InteractionIndex, Interactions, Semivalue, Value, enumerate_interactions};
 
 use crate::budget::Budget;
 use crate::error::ExplainError;
@@ -124,6 +125,62 @@ impl GameExplainer {
         }
         self.results(game.players())?;
         self.explain_all(game, self.extent(game.players()), None)
+    }
+
+    /// The [interaction indices](apportion_values::interactions) of all coalitions of up to `order` players, whatever [value](Self::value) was asked for.
+    ///
+    /// Exact by all coalitions, of up to 25 players. Where these are more than the budget, [`Method::Auto`] estimates what can be: Shapley and Banzhaf
+    /// indices of order 2, by [`LearnedSpectrum::with_pairs`], with [standard errors](Interactions::std_errors).
+    ///
+    /// ```
+    /// use apportion::values::InteractionIndex;
+    /// use apportion::{Budget, GameExplainer, Semivalue};
+    /// use apportion::games::SumOfUnanimity;
+    ///
+    /// let game = SumOfUnanimity::random(40, 60, 3, 1);
+    /// let index: InteractionIndex = Semivalue::Shapley.into();
+    /// let found = GameExplainer::new().budget(Budget::PerPlayer(20)).indices(&game, &index, 2)?;
+    /// let (pair, value) = found.strongest(2, 1, 0)[0];
+    /// println!("{pair}: {value:?}, of {} indices", found.std_errors().map_or(0, <[f64]>::len));
+    /// # Ok::<(), apportion::ExplainError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ExplainError::Value`] for an order that cannot be, more than 25 players to enumerate, or more than 2^20 coalitions times outputs;
+    /// [`ExplainError::Index`] for a method that does not compute the index, [`ExplainError::NotTrees`] for [`Method::Tree`]; if the game fails.
+    pub fn indices(
+        &self,
+        game: &dyn Game,
+        index: &InteractionIndex,
+        order: usize,
+    ) -> Result<Interactions, ExplainError> {
+        let estimator = self.check_index(index, order)?;
+        let players = game.players();
+        let budget = self.budget.evaluations(players);
+        let covers_all = 1usize.checked_shl(players as u32).is_some_and(|all| all <= budget);
+        match estimator {
+            Some(estimator) if !(covers_all && self.method == Method::Auto) => {
+                Ok(estimator.with_pairs(game, budget, self.seed)?.1)
+            }
+            _ => Ok(enumerate_interactions(game, index, order)?),
+        }
+    }
+
+    /// What estimates an index, if anything, or refuses what cannot be computed.
+    pub(crate) fn check_index(
+        &self,
+        index: &InteractionIndex,
+        order: usize,
+    ) -> Result<Option<LearnedSpectrum>, ExplainError> {
+        match (self.method, LearnedSpectrum::of_index(index, order)) {
+            (Method::Exact, _) => Ok(None),
+            // The errors of draws are not those of an answer that is not linear in the game.
+            (Method::Auto, learned) => Ok(learned.filter(|_| !self.is_linear)),
+            (Method::By(method), Some(learned)) if *method == methods::LEARNED_SPECTRUM => Ok(Some(learned)),
+            (Method::Tree, _) => Err(ExplainError::NotTrees),
+            (method, _) => Err(ExplainError::Index { method, index: Box::new(index.clone()), order }),
+        }
     }
 
     /// What would be done with a game of so many players, and how many evaluations it would take.

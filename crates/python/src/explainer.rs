@@ -15,6 +15,7 @@ use crate::arrays::rows;
 use crate::ensemble::Ensemble;
 use crate::errors::{self, Class, of_explaining, of_playing, raised, usage};
 use crate::explained;
+use crate::game::NO_INDEX;
 use crate::law::law;
 use crate::options::{Asked, Options};
 use crate::pool::Pool;
@@ -253,12 +254,7 @@ impl Explainer {
         rows: Rows<'_>,
         pool: &Pool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let Some((index, groups)) = self.asked.index() else {
-            return Err(usage(
-                py,
-                "interactions: they are of the values shapley, banzhaf and other semivalues, and of quotient-NAME of groups",
-            ));
-        };
+        let Some((index, groups)) = self.asked.index() else { return Err(usage(py, NO_INDEX)) };
         let watch = Watch::default();
         let served = serve(py, pool, Some(&function.function), &watch.stop, &|_| Ok(()), |line| {
             self.on_function(function, &AskedModel { line, function }).indices(&index, 2, groups, rows)

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use apportion::games::{
-    Additive, Airport, BoxError, ClosedForm, Coalitions, Cooking, GameError, Glove, SumOfUnanimity,
-    TabulatedGame, WeightedVoting,
+    Additive, Airport, BoxError, ClosedForm, Coalitions, Cooking, GameError, Glove, QuotientGame,
+    SumOfUnanimity, TabulatedGame, WeightedVoting,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -231,3 +231,41 @@ pub(crate) fn explain_game<'py>(
         (Err(error), None) => Err(of_explaining(py, &error)),
     }
 }
+
+/// The interactions of all pairs of players of a game.
+#[pyfunction]
+pub(crate) fn pairs_of_game<'py>(
+    py: Python<'py>,
+    game: &Bound<'py, Game>,
+    mut options: Options,
+    pool: &Bound<'py, Pool>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let game = game.get();
+    let asked = options.asked(py, game.player_count())?;
+    let Some((index, groups)) = asked.index() else { return Err(usage(py, NO_INDEX)) };
+    let explainer = asked.of_game();
+    let function = match &game.plays {
+        Plays::Function { function, .. } => Some(function),
+        _ => None,
+    };
+    let of_pairs = |game: &dyn apportion::Game| match groups {
+        None => explainer.indices(game, &index, 2),
+        Some(groups) => explainer.indices(&QuotientGame::new(game, groups)?, &index, 2),
+    };
+    let watch = Watch::default();
+    let served = serve(py, pool.get(), function, &watch.stop, &|_| Ok(()), |line| match &game.plays {
+        Plays::Textbook(game) => of_pairs(&**game as &dyn apportion::Game),
+        Plays::Table(game) => of_pairs(game),
+        Plays::Function { players, outputs, .. } => {
+            of_pairs(&AskedGame { line, players: *players, outputs: *outputs })
+        }
+    })?;
+    match (served.result, served.stopped) {
+        (Ok(found), _) => explained::of_pairs(py, &[found]),
+        (Err(_), Some(stopped)) => Err(stopped),
+        (Err(error), None) => Err(of_explaining(py, &error)),
+    }
+}
+
+/// What is said of values without an index of pairs.
+pub(crate) const NO_INDEX: &str = "interactions: they are of the values shapley, banzhaf and other semivalues, and of quotient-NAME of groups";

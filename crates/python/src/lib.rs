@@ -47,7 +47,7 @@ mod _core {
     #[pymodule_export]
     use crate::explainer::Explainer;
     #[pymodule_export]
-    use crate::game::{Game, explain_game};
+    use crate::game::{Game, explain_game, pairs_of_game};
     #[pymodule_export]
     use crate::groups::find_groups;
     #[pymodule_export]

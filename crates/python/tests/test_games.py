@@ -57,3 +57,17 @@ def test_groups_from_data():
         apportion.groups(columns, count=9)
     pandas = pytest.importorskip("pandas")
     assert apportion.groups(pandas.DataFrame(columns, columns=["side", "noise", "area"])) == [["side", "area"], ["noise"]]
+
+
+def test_pairs_of_players_have_their_indices_exact_or_estimated():
+    terms = [((0, 1), 2.0), ((1, 2, 3), 3.0), ((4,), 1.0)]
+    few = apportion.games.unanimity(6, terms).explain(interactions=True)
+    assert few.interactions == "index" and few.std_errors is None
+    assert few.values.shape == (6, 6) and np.isclose(few.values[0, 1], 2.0) and np.isclose(few.values[1, 2], 1.5)
+    many = apportion.Game(lambda asked: 2.0 * (asked[:, 0] & asked[:, 1]) + asked[:, 4], 30)
+    told = many.explain(interactions="index", budget="20n", seed=3)
+    assert told.method == "learned-spectrum" and abs(told.values[0, 1] - 2.0) < 0.05 and told.std_errors.shape == (30, 30)
+    assert np.array_equal(np.diagonal(told.values), many.explain(budget="20n", seed=3).values)
+    for refused, says in ((dict(interactions="remainder"), "index"), (dict(interactions=True, method="permutation"), "interactions")):
+        with pytest.raises(apportion.Error, match=says):
+            many.explain(**refused)

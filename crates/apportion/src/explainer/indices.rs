@@ -1,8 +1,7 @@
 //! Interaction indices of coalitions of features.
 
-use apportion_estimators::{LearnedSpectrum, methods};
 use apportion_games::{Game, Partition, QuotientGame, Rows, parallel};
-use apportion_values::{InteractionIndex, Interactions, MOST_PLAYERS, enumerate_interactions};
+use apportion_values::{InteractionIndex, Interactions, MOST_PLAYERS};
 
 use super::Explainer;
 use crate::error::ExplainError;
@@ -21,7 +20,7 @@ impl Explainer<'_> {
     /// outputs behind a link), by all 2^n coalitions of up to 25 features or groups. [`Method::Exact`] enumerates trees, too.
     ///
     /// Where these are more than the budget, [`Method::Auto`] estimates what can be: Shapley and Banzhaf indices of order 2, by
-    /// [`LearnedSpectrum::with_pairs`], with [standard errors](Interactions::std_errors). So does the method learned-spectrum, of trees, too. Values of
+    /// [`LearnedSpectrum::with_pairs`](apportion_estimators::LearnedSpectrum::with_pairs), with [standard errors](Interactions::std_errors). So does the method learned-spectrum, of trees, too. Values of
     /// single players and indices of pairs are of one sample.
     ///
     /// ```
@@ -58,34 +57,14 @@ impl Explainer<'_> {
                 answer => return Ok(answer?),
             }
         }
-        let (asked, seed) = (&self.asked, self.asked.seed);
-        let learned = LearnedSpectrum::of_index(index, order);
-        let estimator = match (asked.method, learned) {
-            (Method::Exact, _) => None,
-            // The errors of draws are not those of an answer that is not linear in the game.
-            (Method::Auto, learned) => learned.filter(|_| !asked.is_linear),
-            (Method::By(method), Some(learned)) if *method == methods::LEARNED_SPECTRUM => Some(learned),
-            (Method::Tree, _) => return Err(ExplainError::NotTrees),
-            (method, _) => return Err(ExplainError::Index { method, index: Box::new(index.clone()), order }),
-        };
-        let of_game = |game: &dyn Game| -> Result<Interactions, ExplainError> {
-            let players = game.players();
-            let budget = asked.budget.evaluations(players);
-            let covers_all = 1usize.checked_shl(players as u32).is_some_and(|all| all <= budget);
-            match &estimator {
-                Some(estimator) if !(covers_all && asked.method == Method::Auto) => {
-                    Ok(estimator.with_pairs(game, budget, seed)?.1)
-                }
-                _ => Ok(enumerate_interactions(game, index, order)?),
-            }
-        };
+        self.asked.check_index(index, order)?;
         let of_row = |row: &[f64]| -> Result<Interactions, ExplainError> {
             let (game, _) = self.source.game(row)?;
             match groups {
-                None => of_game(&*game),
+                None => self.asked.indices(&*game, index, order),
                 Some(groups) => {
                     let game: &dyn Game = &*game;
-                    of_game(&QuotientGame::new(game, groups)?)
+                    self.asked.indices(&QuotientGame::new(game, groups)?, index, order)
                 }
             }
         };

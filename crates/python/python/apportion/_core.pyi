@@ -8,7 +8,7 @@ import numpy.typing as npt
 _Numbers = npt.NDArray[np.float64]
 
 __all__ = ["Ensemble", "Explainer", "Figure", "Game", "Gathered", "Pool", "__version__", "explain_game", "figures", "find_groups", "interval_factors", "methods",
-           "report", "run_command", "sampled_rows"]
+           "pairs_of_game", "report", "run_command", "sampled_rows"]
 __version__: str
 
 @final
@@ -133,6 +133,7 @@ class Figure:
     def shapes(self) -> list[tuple[Any, ...]]: ...
 
 def explain_game(game: Game, options: dict[str, Any], pool: Pool) -> dict[str, Any]: ...
+def pairs_of_game(game: Game, options: dict[str, Any], pool: Pool) -> dict[str, Any]: ...
 def figures() -> list[tuple[str, str]]: ...
 def find_groups(
     array: _Numbers,

@@ -88,17 +88,23 @@ class Game:
         forms = self._core.closed_forms()
         return None if forms is None else forms[1]
 
-    def explain(self, *, value="shapley", groups=None, graph=None, threads=None, **more):
-        """Divides what the game is worth: an `Explanation` of one row. Options are those of `apportion.Explainer`."""
+    def explain(self, *, value="shapley", groups=None, graph=None, interactions=False, threads=None, **more):
+        """Divides what the game is worth: an `Explanation` of one row. Options are those of `apportion.Explainer`.
+
+        interactions: True, or "index", for the interactions of all pairs, players × players: by all coalitions where the budget covers them, else
+            estimates (Shapley and Banzhaf) with std_errors.
+        """
         names = self.names or [str(player) for player in range(self.players)]
         members = None if groups is None else numbered(groups, names, None, threads)
         asked = options(value=str(value), groups=members, graph=asked_graph(graph, names), **more)
-        told = _core.explain_game(self._core, asked, pool(threads))
-        for warning in told["warnings"]:
+        if interactions not in (False, True, "index"):
+            raise UsageError(f'interactions={interactions!r}: of a game give "index"')
+        told = (_core.pairs_of_game if interactions else _core.explain_game)(self._core, asked, pool(threads))
+        for warning in told.get("warnings", ()):
             warnings.warn(warning, AccuracyWarning, stacklevel=2)
         outputs = self._outputs
         players = [",".join(names[player] for player in flat(group)) for group in members] if str(value).startswith("quotient") else names
-        shape = (len(players), outputs) if outputs > 1 else (len(players),)
+        shape = (len(players),) * (2 if interactions else 1) + ((outputs,) if outputs > 1 else ())
         errors = told["std_errors"]
         accuracy = None
         if more.get("until") is not None:
@@ -106,9 +112,10 @@ class Game:
         whole = Explanation(
             told["values"].reshape(1, *shape), told["base"].reshape(1, -1) if outputs > 1 else told["base"], None, feature_names=players,
             predictions=told["predictions"].reshape(1, -1) if outputs > 1 else told["predictions"],
-            std_errors=None if errors is None else errors.reshape(1, *shape), evaluations=told["evaluations"],
-            degrees_of_freedom=told["degrees_of_freedom"], draws=told["draws"], certificates=told["certificates"],
-            about=dict(value=str(value), game="game", method=told["method"], same_as=told["same_as"], seed=more.get("seed", 0), accuracy=accuracy))
+            std_errors=None if errors is None else errors.reshape(1, *shape), evaluations=told.get("evaluations"),
+            degrees_of_freedom=told.get("degrees_of_freedom"), draws=told.get("draws"), certificates=told.get("certificates"),
+            interactions="index" if interactions else None,
+            about=dict(value=str(value), game="game", method=told["method"], same_as=told.get("same_as"), seed=more.get("seed", 0), accuracy=accuracy))
         return whole[0]
 
     def _answer(self, coalitions):
