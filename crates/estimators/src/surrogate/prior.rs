@@ -134,6 +134,11 @@ impl Smooth {
 }
 
 impl Prior {
+    /// All products of `order` players alike, of at least as many, together of variance 1.
+    pub(crate) fn all_alike(order: usize, players: usize) -> Self {
+        Self { terms: Vec::new(), smooth: vec![Smooth::of_variance(order, 1.0, vec![1.0; players])] }
+    }
+
     /// Covariances between two sets of rows, row-major.
     pub(crate) fn cross(&self, left: &Signs, right: &Signs) -> Vec<f64> {
         let mut gram = vec![0.0; left.rows * right.rows];

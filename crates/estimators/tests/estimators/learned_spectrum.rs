@@ -248,3 +248,13 @@ fn pairs_of_few_players_and_of_several_outputs_are_those_of_each_and_exact_at_al
     }
     assert!(estimator.with_pairs(&game, 3, 3).is_err());
 }
+
+#[test]
+fn games_of_pairs_alone_have_the_indices_of_pairs_exactly_from_enough_evaluations() {
+    let game = SumOfUnanimity::random(14, 60, 2, 5);
+    let estimator = LearnedSpectrum::default();
+    let want = enumerate_interactions(&game, &estimator.value.clone().into(), 2).unwrap();
+    let (_, got) = estimator.with_pairs(&game, 280, 3).unwrap();
+    let off = squared(got.values(), want.values());
+    assert!(off < 1e-8 * squared(want.values(), &vec![0.0; want.values().len()]), "{off}");
+}

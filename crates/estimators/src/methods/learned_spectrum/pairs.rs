@@ -46,8 +46,10 @@ impl Pairs {
         };
         let (n, outputs) = (sampled.players, sampled.outputs);
         let screened = Screened::new(sampled);
-        let fits = Family::ALL.map(|family| Even::new(sampled, family.even_prior(n, &screened)));
-        let fits = fits.into_iter().collect::<Result<Vec<_>>>()?;
+        let priors = Family::ALL.map(|family| family.even_prior(n, &screened));
+        // Where there is nothing but pairs, and enough of the sample, they are told exactly.
+        let fits = priors.into_iter().chain((n > 1).then(|| Prior::all_alike(2, n)));
+        let fits = fits.map(|prior| Even::new(sampled, prior)).collect::<Result<Vec<_>>>()?;
         let pairs: Vec<(usize, usize)> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();
         let mut found = Self {
             values: vec![0.0; pairs.len() * outputs],
