@@ -4,6 +4,7 @@ use std::io::Write;
 use std::ops::Range;
 
 use anyhow::Result;
+use apportion::estimators::methods;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -73,7 +74,8 @@ impl Results for Indices {
         let asked =
             [("interactions", json!(self.index)), ("order", json!(self.order)), ("game", json!(self.game))];
         let classes = self.classes.as_ref().map(|classes| ("classes", json!(classes)));
-        let about = self.about.iter().cloned().chain(classes);
+        let method = self.are_estimates.then(|| ("method", json!(methods::LEARNED_SPECTRUM.name())));
+        let about = self.about.iter().cloned().chain(classes).chain(method);
         asked.into_iter().chain(about).chain([("features", json!(self.players))]).collect()
     }
 
