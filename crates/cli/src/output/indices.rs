@@ -197,7 +197,7 @@ impl Results for Indices {
                 table::heading(block, row, output, names.as_deref(), out)?;
                 let at = |place: usize| values[place * outputs + output];
                 let bars = Bars::of(told.iter().map(|&place| at(place)));
-                let error = self.are_estimates.then_some("± (std. error)");
+                let error = self.are_estimates.then_some("std error");
                 let head = ["features", self.index.as_str()].into_iter().chain(error).chain([""]);
                 let mut lines = vec![head.map(str::to_owned).collect::<Vec<_>>()];
                 lines.extend(told.iter().map(|&place| {

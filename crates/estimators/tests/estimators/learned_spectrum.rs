@@ -258,3 +258,12 @@ fn games_of_pairs_alone_have_the_indices_of_pairs_exactly_from_enough_evaluation
     let off = squared(got.values(), want.values());
     assert!(off < 1e-8 * squared(want.values(), &vec![0.0; want.values().len()]), "{off}");
 }
+
+#[test]
+fn a_pair_among_many_players_that_matter_alone_is_found() {
+    let game = OfSigns { players: 120, outputs: vec![|x| x(0) * x(1) + (0..120).map(x).sum::<f64>()] };
+    let (_, got) = LearnedSpectrum::default().with_pairs(&game, 600, 3).unwrap();
+    let (pair, index) = got.strongest(2, 1, 0)[0];
+    assert_eq!(pair.members().collect::<Vec<_>>(), [0, 1]);
+    assert!((index[0] - 4.0).abs() < 0.6, "{index:?}");
+}

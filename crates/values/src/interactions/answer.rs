@@ -97,7 +97,7 @@ impl Interactions {
         Self { std_errors: Some(std_errors), ..self }
     }
 
-    /// The standard errors of estimates, as [`values`](Self::values); none of what is exact, or where they are not known.
+    /// The standard errors of estimates, as [`values`](Self::values), NaN where they are not known; none of what is exact.
     pub fn std_errors(&self) -> Option<&[f64]> {
         self.std_errors.as_deref()
     }

@@ -228,7 +228,7 @@ impl LearnedSpectrum {
     ///
     /// A regression of `e(S) = (v(S) + v(S̄))/2` with a prior on the products of two players and more that boosted trees find, and on all pairs and all
     /// products of four alike; up to 1600 pairs of coalitions are regressed. The indices of single players are the values. Standard errors are as those of
-    /// values. At a budget of `2^n` all is exact.
+    /// values, NaN where they are not known. At a budget of `2^n` all is exact.
     ///
     /// Beside the game it takes about twice the time of the values alone, and `O(n² k²)` for k pairs of coalitions.
     ///
@@ -286,10 +286,12 @@ impl LearnedSpectrum {
         (0..n).for_each(|i| (i + 1..n).for_each(|j| coalitions.push_members([i, j])));
         let values = [&explanation.values[..], &of_pairs.values].concat();
         let ends = (explanation.base.clone(), explanation.prediction.clone());
-        let mut indices = Interactions::new((index, 2), coalitions, values, ends.0, ends.1);
-        if let (Some(of_values), Some(of_pairs)) = (&explanation.std_errors, &of_pairs.std_errors) {
-            indices = indices.with_std_errors([&of_values[..], of_pairs].concat());
-        }
+        let indices = Interactions::new((index, 2), coalitions, values, ends.0, ends.1);
+        let errors = match (&explanation.std_errors, &of_pairs.std_errors) {
+            (Some(of_values), Some(of_pairs)) => [&of_values[..], of_pairs].concat(),
+            _ => vec![f64::NAN; indices.values().len()],
+        };
+        let indices = indices.with_std_errors(errors);
         Ok((explanation, indices))
     }
 }

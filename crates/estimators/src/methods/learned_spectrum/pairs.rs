@@ -7,14 +7,15 @@
 //! with `w(q) = 4 / (q − 1)` for the Shapley interaction index, and 4 of q = 2 alone for Banzhaf's. e(N) is known, so that what is regressed has no free
 //! part: `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
 
-use apportion_solvers::{DualRidge, Functionals, PriorCovariance};
+use apportion_solvers::{DualRidge, Functionals, PriorCovariance, add_cross_products};
 
 use super::choice;
 use super::family::Family;
 use super::sampled::Sampled;
-use super::screens::Screened;
+use super::screens::{MOST_TERMS, Screened};
 use crate::error::Result;
-use crate::surrogate::prior::{Prior, Signs};
+use crate::surrogate::prior::{Prior, Signs, Smooth};
+use crate::surrogate::product::{Product, merged, strongest};
 
 /// Pairs of coalitions that are regressed at most; of more every second, third, ….
 const MOST_ROWS: usize = 1600;
@@ -47,8 +48,10 @@ impl Pairs {
         let (n, outputs) = (sampled.players, sampled.outputs);
         let screened = Screened::new(sampled);
         let priors = Family::ALL.map(|family| family.even_prior(n, &screened));
-        // Where there is nothing but pairs, and enough of the sample, they are told exactly.
-        let fits = priors.into_iter().chain((n > 1).then(|| Prior::all_alike(2, n)));
+        // Trees see few pairs beside many players that matter alone; and where there is nothing but pairs, and enough of the sample, they are told exactly.
+        let correlated = (n > 1).then(|| correlated(sampled, &screened));
+        let alike = (n > 1).then(|| Prior::all_alike(2, n));
+        let fits = priors.into_iter().chain(correlated).chain(alike);
         let fits = fits.map(|prior| Even::new(sampled, prior)).collect::<Result<Vec<_>>>()?;
         let pairs: Vec<(usize, usize)> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();
         let mut found = Self {
@@ -73,6 +76,42 @@ impl Pairs {
             }
         }
         Ok(found)
+    }
+}
+
+/// The even products of the screens, and as much for pairs whose products of signs go with the even part further than chance does: `τ² ∝ c² − z² σ²` with
+/// the correlation c, its error σ, and `z² = 2 ln (n (n − 1)/2)`.
+fn correlated(sampled: &Sampled, screened: &Screened) -> Prior {
+    let (n, outputs, rows) = (sampled.players, sampled.outputs, sampled.len());
+    let weight: f64 = sampled.weights.iter().sum();
+    let chance = 2.0 * ((n * (n - 1)) as f64 / 2.0).ln();
+    let mut pairs = vec![0.0; n * n];
+    for output in 0..outputs {
+        let even = |row: usize| sampled.even[row * outputs + output];
+        let mean = (0..rows).map(|row| sampled.weights[row] * even(row)).sum::<f64>() / weight;
+        let parts: Vec<f64> =
+            (0..rows).map(|row| sampled.weights[row] / weight * (even(row) - mean)).collect();
+        let error: f64 = parts.iter().map(|part| part * part).sum();
+        if error <= 0.0 {
+            continue;
+        }
+        // Σ_k x_ik p_k x_jk, n × n.
+        let signs = &sampled.signs.entries;
+        let weighted: Vec<f64> = signs.iter().enumerate().map(|(at, sign)| sign * parts[at / n]).collect();
+        let mut sums = vec![0.0; n * n];
+        add_cross_products(signs, &weighted, (n, n), &mut sums);
+        pairs.iter_mut().zip(&sums).for_each(|(sum, c)| *sum += (c * c / error - chance).max(0.0));
+    }
+    let found: f64 = screened.even.iter().map(|(_, square)| square).sum();
+    let spread = if found > 0.0 { found } else { 1.0 };
+    let total: f64 =
+        (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| pairs[i * n + j]).sum();
+    let of_pair = |(i, j): (usize, usize)| (Product::of([i, j]), pairs[i * n + j] / total * spread);
+    let told = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).filter(|&(i, j)| pairs[i * n + j] > 0.0);
+    let terms = merged(screened.even.iter().copied().chain(told.map(of_pair)).collect());
+    Prior {
+        terms: strongest(terms, MOST_TERMS),
+        smooth: vec![Smooth::of_variance(2, 0.1 * spread, vec![1.0; n])],
     }
 }
 
