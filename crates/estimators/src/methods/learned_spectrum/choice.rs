@@ -102,11 +102,11 @@ pub(super) fn families(
             sampled.some(&of_part.map(|(_, &pair)| pair).collect::<Vec<_>>())
         };
         let (known, unseen) = (part(false), part(true));
-        let screened = Screened::new(&known);
         let linear = match linear {
             Linear::Free if !can_be_free(known.len(), columns) => Linear::Prior(3.0 / sampled.players as f64),
             linear => linear,
         };
+        let screened = Screened::beyond_players(&known, linear, wanted)?;
         for (at, family) in Family::ALL.into_iter().enumerate() {
             let fit = Fit::new(&known, family.prior(sampled.players, &screened), linear, wanted)?;
             let strengths = strengths(&fit, &known);

@@ -340,7 +340,7 @@ impl Answer {
     fn new(sampled: &Sampled, remainders: Option<&Remainders>, wanted: Wanted<'_>) -> Result<Self> {
         let (n, outputs) = (sampled.players, sampled.outputs);
         let linear = choice::linear(sampled, wanted)?;
-        let screened = Screened::new(sampled);
+        let screened = Screened::beyond_players(sampled, linear, wanted)?;
         let families = choice::families(sampled, linear, wanted)?;
         let mut answer = Self {
             values: vec![0.0; n * outputs],

@@ -1,6 +1,8 @@
 //! Screens: boosted trees fitted to what was evaluated, whose Walsh coefficients say which products of players are likely to matter.
 
+use super::fit::{Fit, Linear, Wanted};
 use super::sampled::Sampled;
+use crate::error::Result;
 use crate::surrogate::boosted_trees::{BoostedTrees, Boosting, Rows};
 use crate::surrogate::product::{Product, merged, strongest};
 
@@ -11,6 +13,8 @@ const SCREENS: [Boosting; 3] = [
     Boosting { trees: 150, depth: 3, rate: 0.2 },
 ];
 
+/// Pairs for each free column from which on single players are subtracted before.
+const FEWEST_PAIRS_EACH: usize = 2;
 /// Targets that are screened at most.
 const MOST_SCREENED: usize = 4;
 /// Products that are kept at most.
@@ -31,6 +35,18 @@ pub(super) struct Screened {
 }
 
 impl Screened {
+    /// What is found in the pairs of `sampled` beyond single players, where these are free: each pair less what their regression says of it, so that splits
+    /// go to what is not additive. Of few pairs the regression would leave nothing.
+    pub(super) fn beyond_players(sampled: &Sampled, linear: Linear, wanted: Wanted<'_>) -> Result<Self> {
+        if linear != Linear::Free || sampled.len() < FEWEST_PAIRS_EACH * wanted.columns(sampled.players) {
+            return Ok(Self::new(sampled));
+        }
+        let fit = Fit::without_prior(sampled, linear, wanted)?;
+        let said = fit.predict(sampled, fit.strengths()[0]);
+        let odd = sampled.odd.iter().zip(&said).map(|(odd, said)| odd - said).collect();
+        Ok(Self::new(&Sampled { odd, half_total: vec![0.0; sampled.outputs], ..sampled.clone() }))
+    }
+
     /// What is found in the pairs of `sampled`, ∅ and N; nothing among more players than products can name.
     pub(super) fn new(sampled: &Sampled) -> Self {
         let n = sampled.players;
