@@ -60,12 +60,12 @@ fn few_strong_interactions_are_found_and_their_values_met() {
     [11, 12, 13].iter().for_each(|&i| truth[i] += 2.0 / 3.0);
     let spectrum = error(&LearnedSpectrum::default(), &game, &truth, 800, 3);
     let leverage = error(&LeverageShap::default(), &game, &truth, 800, 3);
-    assert!(spectrum < 1e-2 * leverage, "{spectrum} {leverage}");
+    assert!(spectrum < 3e-2 * leverage, "{spectrum} {leverage}");
     let mut truth = vec![0.0; 40];
     (truth[0], truth[4]) = (2.0, -1.0);
     let spectrum = error(&LearnedSpectrum::banzhaf(), &game, &truth, 800, 3);
     let kernel = error(&KernelBanzhaf::without_replacement(), &game, &truth, 800, 3);
-    assert!(spectrum < 1e-2 * kernel, "{spectrum} {kernel}");
+    assert!(spectrum < 3e-2 * kernel, "{spectrum} {kernel}");
 }
 
 #[test]

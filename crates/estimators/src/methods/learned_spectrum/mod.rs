@@ -140,6 +140,9 @@ const FEWEST_DEGREES: f64 = 5.0;
 /// Squares that are left of parts of the sample that a fit to the others has not seen, over those of single pairs that are left out, which fewer pairs and
 /// other products explain. Beyond it the variances grow in proportion.
 const MOST_OF_PARTS: f64 = 2.0;
+/// Variances of errors over what is left of pairs that are left out, where a prior is taken: its screens have seen every pair, so that less is left than should
+/// be. Of sums of 100 unanimity games of 20 players at 20n intervals of 95 % hold 90 % without it.
+const OPTIMISM: f64 = 1.4;
 /// Products of a regression that is solved among them.
 const MOST_PRODUCTS: usize = 1000;
 
@@ -379,12 +382,13 @@ impl Answer {
                 {
                     best = (of_trees, "deep trees, and single players for what they leave");
                 }
+                let optimism = if best.1 == ALONE { 1.0 } else { OPTIMISM };
                 // Of few pairs a choice may fit all by chance; parts that were kept from it tell.
                 let of_chance = match (families[output].1, best.0.total(output)) {
                     (Some(unseen), left) if left > 0.0 => (unseen / (MOST_OF_PARTS * left)).max(1.0),
                     _ => 1.0,
                 };
-                answer.add(sampled, (best.0, best.1, of_chance), output, wanted);
+                answer.add(sampled, (best.0, best.1, of_chance.max(optimism)), output, wanted);
             }
         }
         Ok(answer)
@@ -394,7 +398,7 @@ impl Answer {
     fn add(
         &mut self,
         sampled: &Sampled,
-        (judged, name, of_chance): (&Judged, &str, f64),
+        (judged, name, factor): (&Judged, &str, f64),
         output: usize,
         wanted: Wanted<'_>,
     ) {
@@ -412,7 +416,7 @@ impl Answer {
                     if left > 0.0 { estimate.influences[player * pairs + pair] * left } else { 0.0 };
             }
             self.variances[player * outputs + output] =
-                of_chance * shares[player * pairs..][..pairs].iter().map(|share| share * share).sum::<f64>();
+                factor * shares[player * pairs..][..pairs].iter().map(|share| share * share).sum::<f64>();
         }
         let (degrees, directions) = law_of(&shares, n, pairs);
         let degrees = degrees.min(fit.degrees_of_freedom(strength).max(FEWEST_DEGREES)).max(1.0);
