@@ -79,14 +79,18 @@ fn what_cannot_be_had_is_refused() {
     let model = |row: &[f64]| row.iter().sum::<f64>();
     let wide = Explainer::new(&model, Background::baseline(vec![0.0; 26]).unwrap());
     let row = vec![1.0; 26];
-    let error = wide.indices(&InteractionIndex::SHAPLEY, 2, None, Rows::new(&row, 26)).unwrap_err();
+    // Pairs are estimated, triples are not.
+    let pairs = wide.indices(&InteractionIndex::SHAPLEY, 2, None, Rows::new(&row, 26)).unwrap();
+    assert!(pairs[0].std_errors().is_some() && (pairs[0].get(&[3]).unwrap()[0] - 1.0).abs() < 1e-9);
+    let error = wide.indices(&InteractionIndex::SHAPLEY, 3, None, Rows::new(&row, 26)).unwrap_err();
     assert!(matches!(error, ExplainError::Value(_)) && error.to_string().contains("26"), "{error}");
     let narrow = || Explainer::new(&model, Background::baseline(vec![0.0; 2]).unwrap());
-    for method in [Method::Tree, "leverage-shap".parse().unwrap()] {
-        let explainer = narrow().method(method);
-        let error = explainer.indices(&InteractionIndex::SHAPLEY, 2, None, Rows::new(&[1.0; 2], 2));
-        assert!(matches!(error, Err(ExplainError::NotTrees)), "{method}");
-    }
+    let of = |method: &str| {
+        let explainer = narrow().method(method.parse::<Method>().unwrap());
+        explainer.indices(&InteractionIndex::SHAPLEY, 2, None, Rows::new(&[1.0; 2], 2)).unwrap_err()
+    };
+    assert!(matches!(of("tree"), ExplainError::NotTrees));
+    assert!(matches!(of("leverage-shap"), ExplainError::Index { .. }));
     let broken = |row: &[f64]| if row[0] > 0.0 { f64::NAN } else { 1.0 };
     let explainer = Explainer::new(&broken, Background::baseline(vec![0.0; 2]).unwrap());
     let error = explainer.indices(&InteractionIndex::Moebius, 2, None, Rows::new(&[1.0; 2], 2)).unwrap_err();
