@@ -129,7 +129,10 @@ impl Method {
     /// space for what is left. For values on graphs,
     /// which take few coalitions as they are, [`Exact`](Self::Exact).
     pub fn sampled(value: &Value, players: usize, budget: usize) -> Self {
-        let learns = players <= Self::MOST_LEARNED && methods::LEARNED_SPECTRUM.computes(value);
+        // Of fewer evaluations than players there is nothing to learn from; what needs fewer answers.
+        let learns = (players..).contains(&budget)
+            && players <= Self::MOST_LEARNED
+            && methods::LEARNED_SPECTRUM.computes(value);
         let is_of_one_order = (2 * players..=5 * players / 2).contains(&budget);
         match learns {
             true if is_of_one_order && methods::PERMUTATION.computes(value) => {
@@ -208,11 +211,20 @@ mod tests {
         {
             assert_eq!(Method::sampled(&value(name), Method::MOST_LEARNED + 1, 20_000).name(), sampled);
         }
-        for (budget, sampled) in
-            [(59, "learned-spectrum"), (60, "permutation"), (75, "permutation"), (76, "learned-spectrum")]
-        {
+        for (budget, sampled) in [
+            (29, "leverage-shap"),
+            (30, "learned-spectrum"),
+            (59, "learned-spectrum"),
+            (60, "permutation"),
+            (75, "permutation"),
+            (76, "learned-spectrum"),
+        ] {
             assert_eq!(Method::sampled(&value("shapley"), 30, budget).name(), sampled, "{budget}");
-            assert_eq!(Method::sampled(&value("banzhaf"), 30, budget).name(), "learned-spectrum", "{budget}");
+        }
+        for (budget, sampled) in
+            [(29, "kernel-banzhaf-without-replacement"), (30, "learned-spectrum"), (60, "learned-spectrum")]
+        {
+            assert_eq!(Method::sampled(&value("banzhaf"), 30, budget).name(), sampled, "{budget}");
         }
         let parents = [Some(3), Some(3), Some(4), Some(4), None];
         let hierarchy = apportion_games::Hierarchy::from_parents(3, &parents).unwrap();
