@@ -157,7 +157,8 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
         false => vec![estimator.growing(), estimator],
     };
     for estimator in estimators.flat_map(kinds) {
-        let coverage = Coverage::of_random_games(&estimator, (20, 100), 400, 60);
+        let games = if is_learned(estimator.name()) { 40 } else { 60 };
+        let coverage = Coverage::of_random_games(&estimator, (20, 100), 400, games);
         if coverage.all > 0 {
             let coverage = coverage.share();
             eprintln!("{} {}: {coverage:.3}", estimator.name(), estimator.value());
@@ -287,7 +288,9 @@ fn every_number_of_threads_gives_the_same_bits() {
     let games: [(&dyn Game, usize); 3] = [(&marginal, 2000), (&table, 3000), (&large, 3000)];
     for (game, budget) in games {
         for estimator in every().into_iter().chain(sampling()) {
-            let budget = budget.max(estimator.minimum_budget(game.players()));
+            // Of many players and outputs the learned spectrum takes as long as all others together.
+            let most = if is_learned(estimator.name()) { 600 } else { budget };
+            let budget = most.max(estimator.minimum_budget(game.players()));
             let of = |threads| on_threads(threads, || estimator.estimate(game, budget, 7).unwrap());
             assert_eq!(of(1), of(3), "{} of {} players", estimator.name(), game.players());
         }
