@@ -56,6 +56,8 @@ mod _core {
     use crate::pictures::{Figure, Gathered, figures, report};
     #[pymodule_export]
     use crate::pool::Pool;
+    #[pymodule_export]
+    use crate::serve::end;
 
     /// The version of the library.
     #[pymodule_export]

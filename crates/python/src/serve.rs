@@ -3,12 +3,15 @@
 //! So a function finds the thread that its caller set up, Ctrl-C is raised inside it, and only its calls hold the interpreter. Between calls
 //! the thread looks for signals every twentieth of a second.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use apportion::games::BoxError;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -16,6 +19,20 @@ use crate::pool::{Pool, caught};
 
 /// How long the thread waits before it looks for signals.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// The thread that ends the interpreter.
+static ENDING: OnceLock<ThreadId> = OnceLock::new();
+
+/// Ends the work of all other threads: their functions are not called any more.
+#[pyfunction]
+pub(crate) fn end() {
+    let _ = ENDING.set(std::thread::current().id());
+}
+
+/// Whether another thread ends the interpreter.
+fn ending() -> bool {
+    ENDING.get().is_some_and(|&thread| thread != std::thread::current().id())
+}
 
 /// What a function is asked.
 pub(crate) enum Question {
@@ -126,7 +143,7 @@ fn answer_all(
         match messages.recv_timeout(PAUSE) {
             Ok(Message::Asked(Request { question, numbers, answer })) => {
                 let given = match function {
-                    Some(function) if stopped.is_none() => {
+                    Some(function) if stopped.is_none() && !ending() => {
                         Python::attach(|py| call(py, function, question, numbers))
                     }
                     _ => Err(Stopped.into()),
@@ -139,7 +156,11 @@ fn answer_all(
         }
         if stopped.is_none() && looked.elapsed() >= PAUSE {
             looked = Instant::now();
-            if let Err(error) = Python::attach(|py| py.check_signals().and_then(|()| tick(py))) {
+            let heard = match ending() {
+                true => Err(PyRuntimeError::new_err("the interpreter ends")),
+                false => Python::attach(|py| py.check_signals().and_then(|()| tick(py))),
+            };
+            if let Err(error) = heard {
                 stop.store(true, Ordering::Relaxed);
                 stopped = Some(error);
             }

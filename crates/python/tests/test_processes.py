@@ -86,17 +86,21 @@ except KeyboardInterrupt as error:
     assert words[0] == "heard" and float(words[1]) - sent < 0.5, words
 
 
-def test_the_interpreter_ends_and_the_package_is_imported_again():
-    code = RUN + """
-import importlib, sys, threading
-explainer = apportion.Explainer(lambda given: given[:, 0], rows[:2])
-explainer(rows)
+@pytest.mark.parametrize("function", ["given[:, 0]", "(time.sleep(0.05), given[:, 0])[1]", "sum(given[:, 0] * k for k in range(10000))"])
+def test_the_interpreter_ends_and_the_package_is_imported_again(function):
+    code = RUN + f"""
+import atexit, importlib, sys, threading, time
+explainer = apportion.Explainer(lambda given: {function}, rows[:2], method="permutation", budget=100)
+explainer(rows[:1])
 importlib.reload(apportion)
-threading.Thread(target=lambda: explainer(rows), daemon=True).start()
+atexit.register(lambda: print(explainer(rows[:1]).values.shape))
+for _ in range(3):
+    threading.Thread(target=lambda: explainer(np.tile(rows, (1000, 1))), daemon=True).start()
 print("done")
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
-    assert ended.returncode == 0 and ended.stdout == "done\n", ended.stderr
+    for _ in range(3):
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n(1, 30)\n", "")
 
 
 def test_nothing_large_is_imported():

@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._errors import DataError, UsageError
 from ._files import write_whole
+from ._threads import engine
 
 # Of each row one number, or as many as it has values or outputs.
 _ARRAYS = ("rows", "values", "base", "predictions", "std_errors", "evaluations", "draws", "degrees_of_freedom")
@@ -103,7 +104,7 @@ def run(core, rows, threads, watcher, checkpoint):
         piece, rest = rest[:size], rest[size:]
         watch = None if watcher is None else lambda done, evaluations, before=before: watcher(before + done, evaluations)
         started = time.monotonic()
-        told, stopped = core.explain(np.ascontiguousarray(rows[piece]), threads, watch)
+        told, stopped = engine(core.explain, np.ascontiguousarray(rows[piece]), threads, watch)
         checkpoint.add(told, piece, stopped is not None or not len(rest))
         if stopped is not None:
             return (checkpoint.joined() if checkpoint.parts else told), stopped

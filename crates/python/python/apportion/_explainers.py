@@ -14,7 +14,7 @@ from ._groups import flat, graph as asked_graph, numbered
 from ._models import ensemble, ensemble_or_none
 from ._names import listed, nearest
 from ._options import OPTIONS, accuracy_in_words, options
-from ._threads import pool
+from ._threads import engine, pool
 
 # Rows of X that are a background where none is given, as in the command.
 SAMPLE = 100
@@ -104,13 +104,13 @@ class Explainer:
                 raise UsageError(f'interactions={form!r}: give "index" or "remainder"')
             if self.ensemble is None and form == "remainder":
                 raise UsageError('interactions="remainder" is of trees and linear models; of a function give "index"')
-            told = core.interactions(rows.values, pool(self.threads if threads is None else threads), form == "remainder")
+            told = engine(core.interactions, rows.values, pool(self.threads if threads is None else threads), form == "remainder")
             return self._explanation(told, rows, interactions=form)
         watcher, close = _watcher(self.progress if progress is None else progress, len(rows.values))
         try:
             threads = pool(self.threads if threads is None else threads)
             if checkpoint is None:
-                told, stopped = core.explain(rows.values, threads, watcher)
+                told, stopped = engine(core.explain, rows.values, threads, watcher)
             else:
                 from ._checkpoint import Checkpoint, run
 
@@ -146,7 +146,7 @@ class Explainer:
             else:
                 raise UsageError("without a background, the expected value is known when rows were explained")
             core = self._core(None)
-            told, stopped = core.explain(rows, pool(self.threads), None)
+            told, stopped = engine(core.explain, rows, pool(self.threads), None)
             if stopped is not None:
                 raise stopped
             base = told["base"][: self.output_count]
@@ -307,7 +307,7 @@ class Explainer:
             if key not in self._kept:
                 asked = options(**self._asked, game="marginal", linked=True)
                 self._kept[key] = _core.Explainer.of_trees(self.ensemble._core.with_loss(float(target)), asked, self._background.values, self._weights)
-            told, stopped = self._kept[key].explain(np.ascontiguousarray(rows.values[chosen]), pool(self.threads if threads is None else threads), None)
+            told, stopped = engine(self._kept[key].explain, np.ascontiguousarray(rows.values[chosen]), pool(self.threads if threads is None else threads), None)
             if stopped is not None:
                 raise stopped
             output = int(target) if outputs > 1 else 0

@@ -1,7 +1,9 @@
 """Threads of the engine: one pool for each number of threads and process."""
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
+import atexit
 import os
+import threading
 
 from . import _core
 
@@ -19,6 +21,25 @@ def pool(threads=None):
     return found
 
 
+def engine(work, *arguments):
+    """What `work` of the engine gives, which may call functions of Python.
+
+    A thread that nobody waits for is held here when the interpreter ends: the engine must not call what is taken down.
+    """
+    thread = threading.get_ident()
+    with _inside:
+        _inside.threads.append(thread)
+    try:
+        if _inside.ending in (None, thread):
+            return work(*arguments)
+    finally:
+        with _inside:
+            _inside.threads.remove(thread)
+            _inside.notify_all()
+        if _inside.ending not in (None, thread):
+            threading.Event().wait()
+
+
 def set_threads(threads):
     """Sets how many threads explain where a call does not say; 0 for as many as there are cores.
 
@@ -34,11 +55,31 @@ def set_threads(threads):
     _default = int(threads)
 
 
+class _Inside(threading.Condition):
+    """Threads whose work the engine does, and the thread that ends the interpreter."""
+
+    def __init__(self):
+        super().__init__()
+        self.threads, self.ending = [], None
+
+
+def _end():
+    """Waits until other threads have left the engine: until functions that are being called have come back, so long as they do so soon."""
+    _inside.ending = threading.get_ident()
+    _core.end()
+    with _inside:
+        _inside.wait_for(lambda: set(_inside.threads) <= {_inside.ending}, timeout=5)
+
+
 def _forked():
+    global _inside
     _left_behind.append(dict(_pools))
     _pools.clear()
+    _inside = _Inside()
 
 
 _default = 0
+_inside = _Inside()
+atexit.register(_end)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)

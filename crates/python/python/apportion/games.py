@@ -14,7 +14,7 @@ from ._errors import AccuracyWarning, ModelError, UsageError, of_call
 from ._explanation import Explanation
 from ._groups import flat, graph as asked_graph, numbered
 from ._options import accuracy_in_words, options
-from ._threads import pool
+from ._threads import engine, pool
 
 
 class Game:
@@ -75,7 +75,7 @@ class Game:
     def __call__(self, coalitions):
         """What coalitions × players booleans are worth."""
         coalitions = np.ascontiguousarray(np.atleast_2d(coalitions), dtype=bool)
-        values = self._core.values(coalitions)
+        values = engine(self._core.values, coalitions)
         return values if self._outputs == 1 else values.reshape(len(coalitions), self._outputs)
 
     def shapley(self):
@@ -99,7 +99,7 @@ class Game:
         asked = options(value=str(value), groups=members, graph=asked_graph(graph, names), **more)
         if interactions not in (False, True, "index"):
             raise UsageError(f'interactions={interactions!r}: of a game give "index"')
-        told = (_core.pairs_of_game if interactions else _core.explain_game)(self._core, asked, pool(threads))
+        told = engine(_core.pairs_of_game if interactions else _core.explain_game, self._core, asked, pool(threads))
         for warning in told.get("warnings", ()):
             warnings.warn(warning, AccuracyWarning, stacklevel=2)
         outputs = self._outputs
