@@ -129,8 +129,8 @@ impl GameExplainer {
 
     /// The [interaction indices](apportion_values::interactions) of all coalitions of up to `order` players, whatever [value](Self::value) was asked for.
     ///
-    /// Exact by all coalitions, of up to 25 players. Where these are more than the budget, [`Method::Auto`] estimates what can be: Shapley and Banzhaf
-    /// indices of order 2, by [`LearnedSpectrum::with_pairs`], with [standard errors](Interactions::std_errors).
+    /// Exact by all coalitions, of up to 25 players. Where these are more than the budget, [`Method::Auto`] estimates what can be: Shapley, Banzhaf,
+    /// k-Shapley, faithful and k-additive Shapley indices of order 2, by [`LearnedSpectrum::with_pairs`], with [standard errors](Interactions::std_errors).
     ///
     /// ```
     /// use apportion::values::InteractionIndex;
@@ -161,7 +161,7 @@ impl GameExplainer {
         let covers_all = 1usize.checked_shl(players as u32).is_some_and(|all| all <= budget);
         match estimator {
             Some(estimator) if !(covers_all && self.method == Method::Auto) => {
-                Ok(estimator.with_pairs(game, budget, self.seed)?.1)
+                Ok(estimator.with_pairs(index, game, budget, self.seed)?.1)
             }
             _ => Ok(enumerate_interactions(game, index, order)?),
         }

@@ -3,7 +3,7 @@
 use apportion_games::GameError;
 use apportion_samplers::SamplerError;
 use apportion_solvers::SolverError;
-use apportion_values::{SolutionConcept, ValueError};
+use apportion_values::{InteractionIndex, SolutionConcept, ValueError};
 
 use crate::methods::on_graph::GraphError;
 use crate::methods::projected_gradient::GradientError;
@@ -88,6 +88,16 @@ pub enum EstimatorError {
         value: Box<SolutionConcept>,
         /// Methods that estimate it.
         instead: &'static str,
+    },
+    /// An interaction index that the method does not estimate.
+    #[error(
+        "{method} does not estimate the {index} indices; enumerate all coalitions, or ask a tree ensemble"
+    )]
+    OtherIndex {
+        /// Name of the method.
+        method: &'static str,
+        /// The index that was asked for.
+        index: Box<InteractionIndex>,
     },
     /// A run until an accuracy cannot be made, or not be resumed.
     #[error(transparent)]

@@ -46,6 +46,8 @@ pub enum Purpose {
     Surrogates = 16,
     /// Draws of background rows; the unit is 0.
     Background = 17,
+    /// Which coalition of a pair is asked; the unit is 0.
+    Halves = 18,
 }
 
 /// The units of a purpose: 2^48.

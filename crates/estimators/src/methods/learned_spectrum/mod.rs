@@ -25,6 +25,7 @@
 //!
 //! | | |
 //! |---|---|
+//! | [`asked`] | what is asked of the game |
 //! | [`sampled`] | what was evaluated |
 //! | [`screens`] | boosted trees, and what they say of the spectrum |
 //! | [`family`] | priors made of it |
@@ -39,6 +40,7 @@
 //! Shapley Value Estimation via Leverage Score Sampling*, ICLR 2025 (the design); MacKinnon and White, *Some Heteroskedasticity-Consistent
 //! Covariance Matrix Estimators*, Journal of Econometrics 1985 (HC3). The priors, and the choice among them, are our own.
 
+mod asked;
 mod choice;
 mod family;
 mod fit;
@@ -55,6 +57,7 @@ use apportion_values::{
     enumerate_interactions,
 };
 
+use self::asked::Asked;
 use self::family::Family;
 use self::fit::{Fit, Linear, Wanted};
 use self::means::Remainders;
@@ -161,11 +164,15 @@ impl LearnedSpectrum {
         }
     }
 
-    /// That whose [pairs](Self::with_pairs) have this index up to this order; none of another index than that of Shapley or Banzhaf, and of another order
-    /// than 2.
+    /// That which has this index of [pairs](Self::with_pairs); none of another order than 2, and of other indices than those of Shapley and Banzhaf,
+    /// k-Shapley values, faithful Shapley and k-additive Shapley indices.
     pub fn of_index(index: &InteractionIndex, order: usize) -> Option<Self> {
         match index {
-            InteractionIndex::Semivalue(value) if order == 2 => Self::of(value.clone()),
+            _ if order != 2 => None,
+            InteractionIndex::Semivalue(value) => Self::of(value.clone()),
+            InteractionIndex::KShapley
+            | InteractionIndex::FaithfulShapley
+            | InteractionIndex::KAdditiveShapley => Some(Self::default()),
             _ => None,
         }
     }
@@ -186,22 +193,40 @@ impl LearnedSpectrum {
         }
     }
 
-    /// Values, and what was sampled.
-    fn explain(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<(Explanation, Sampled)> {
+    /// Values, and what was sampled; `asks_halves` of pairs where that tells of all of them.
+    fn explain(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+        asks_halves: bool,
+    ) -> Result<(Explanation, Sampled)> {
         let n = game.players();
         let law = match self.form() {
             LeastSquaresForm::Centred { p } => leverage_law(n, p, 1..=n - 1)?,
             _ => SizeLaw::leverage(n)?,
         };
-        let sample = self.draws.sample(law, Pairing::Paired, budget - 2, seed)?;
-        let mut evaluations = Evaluations::begin(game)?;
-        let values = evaluations.values(sample.coalitions())?;
-        let sampled = Sampled::new(&sample, &values, &evaluations, self.form());
-        let remainders = Remainders::new(&sampled, &sample, &values, &self.value, seed);
-        drop(values);
+        let draw = |rows: usize| Ok(self.draws.sample(law.clone(), Pairing::Paired, rows, seed)?);
         let weight = |order: usize| self.weight(order);
         let wanted =
             Wanted { is_constrained: self.form() == LeastSquaresForm::SumConstrained, weight: &weight };
+        let sample = draw(budget - 2)?;
+        let mut evaluations = Evaluations::begin(game)?;
+        let Asked { sample, values, is_halved } = match asks_halves && self.draws == Draws::FixedCounts {
+            true => {
+                let most = at_most_all(usize::MAX, n) - 2;
+                let more = |rows: usize| draw(rows.min(most));
+                Asked::in_halves(sample, &mut evaluations, more, (self.form(), wanted), seed)?
+            }
+            false => Asked::in_pairs(sample, &mut evaluations)?,
+        };
+        let mut sampled = Sampled::new(&sample, &values, &evaluations, self.form());
+        if is_halved {
+            // What was not asked is left to chance, too.
+            sampled.free[..sample.coalitions().len() / 2].fill(1.0);
+        }
+        let remainders = Remainders::new(&sampled, &sample, &values, &self.value, seed);
+        drop(values);
         let answer = Answer::new(&sampled, remainders.as_ref(), wanted)?;
         let mut explanation = evaluations.explain(self, answer.values, None, seed, Default::default());
         explanation.diagnostics.chosen = Some(answer.chosen.join("; "));
@@ -222,25 +247,27 @@ impl LearnedSpectrum {
         Ok((explanation, sampled))
     }
 
-    /// The values, and with them the interaction indices of all pairs of players, of one sample: those of Shapley ([`InteractionIndex::Semivalue`])
-    /// or Banzhaf.
+    /// The values, and with them the interaction indices of all pairs of players and of single players, of one sample.
     ///
     /// ```text
-    /// I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T,    w(q) = 4 / (q − 1) (Shapley),    w(2) = 4 alone (Banzhaf),    |T| even
+    /// I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T,    |T| even
+    /// w(q) = 4 / (q − 1) (Shapley, k-Shapley),    w(2) = 4 alone (Banzhaf)
+    /// I_i = φ_i − Σ_j I_ij / 2 (k-Shapley, faithful Shapley),    I_i = φ_i (else)
     /// ```
     ///
     /// A regression of `e(S) = (v(S) + v(S̄))/2` with a prior on the products of two players and more that boosted trees find, and on all pairs and all
-    /// products of four alike; up to 1600 pairs of coalitions are regressed. The indices of single players are the values. Standard errors are as those of
-    /// values, NaN where they are not known. At a budget of `2^n` all is exact.
+    /// products of four alike; up to 1600 pairs of coalitions are regressed. Which indices there are, [`of_index`](Self::of_index) says. Standard errors are
+    /// as those of values, NaN where they are not known; of single players those of both parts are added. At a budget of `2^n` all is exact.
     ///
     /// Beside the game it takes about twice the time of the values alone, and `O(n² k²)` for k pairs of coalitions.
     ///
     /// ```
     /// use apportion_estimators::LearnedSpectrum;
     /// use apportion_games::SumOfUnanimity;
+    /// use apportion_values::InteractionIndex;
     ///
     /// let game = SumOfUnanimity::random(20, 30, 3, 1);
-    /// let (values, indices) = LearnedSpectrum::default().with_pairs(&game, 800, 7)?;
+    /// let (values, indices) = LearnedSpectrum::default().with_pairs(&InteractionIndex::SHAPLEY, &game, 800, 7)?;
     /// assert_eq!(indices.get(&[3]), Some(&values.values[3..4]));
     /// let (pair, index) = indices.strongest(2, 1, 0)[0];
     /// println!("{pair}: {index:?}");
@@ -249,51 +276,51 @@ impl LearnedSpectrum {
     ///
     /// # Errors
     ///
-    /// As [`estimate`](Estimator::estimate).
+    /// As [`estimate`](Estimator::estimate); [`EstimatorError::OtherIndex`] for an index that goes with another value, or has no estimate.
     pub fn with_pairs(
         &self,
+        index: &InteractionIndex,
         game: &dyn Game,
         budget: usize,
         seed: u64,
     ) -> Result<(Explanation, Interactions)> {
+        if Self::of_index(index, 2).is_none_or(|of_index| of_index.value != self.value) {
+            return Err(EstimatorError::OtherIndex { method: self.name(), index: Box::new(index.clone()) });
+        }
         check_budget(self, game, budget)?;
         let (n, outputs) = (game.players(), game.outputs());
-        let index = InteractionIndex::from(self.value.clone());
         if 1usize.checked_shl(n as u32).is_some_and(|all| all <= budget) {
             // One pass over all coalitions serves both.
             let mut table = vec![0.0; outputs << n];
             game.values(&Coalitions::from_masks(n, 0..1 << n), &mut table)?;
             let table = TabulatedGame::new(table, outputs)?;
             let values = exact(&table, self.value.clone())?;
-            let indices = enumerate_interactions(&table, &index, 2.min(n))?;
+            let indices = enumerate_interactions(&table, index, 2.min(n))?;
             return Ok((Explanation { method: self.name().to_owned(), ..values }, indices));
         }
         let weights = index.weights(2, n)?;
+        // What each pair takes from the value of either player.
+        let share = match index {
+            InteractionIndex::KShapley | InteractionIndex::FaithfulShapley => 0.5,
+            _ => 0.0,
+        };
         let both = |game: &dyn Game| {
-            let (values, sampled) = self.explain(game, budget, seed)?;
+            let (values, sampled) = self.explain(game, budget, seed, false)?;
             let told = Pairs::new(&sampled, &|size| weights.walsh_weight(2, size))?;
-            let std_errors = values.std_errors.is_some();
-            let of_pairs = Explanation {
-                values: told.values,
-                std_errors: std_errors.then(|| told.variances.into_iter().map(f64::sqrt).collect()),
-                ..values.clone()
-            };
-            Ok(vec![values.with_unseen(), of_pairs])
+            let values = values.with_unseen();
+            let of_both = told.with_singles(&values, share);
+            Ok(vec![values, of_both])
         };
         let mut both = many_in_own_units(game, both)?;
-        let (Some(of_pairs), Some(explanation)) = (both.pop(), both.pop()) else {
+        let (Some(of_both), Some(explanation)) = (both.pop(), both.pop()) else {
             return Err(EstimatorError::NoPlayers);
         };
         let mut coalitions = Coalitions::with_capacity(n, n + n * (n - 1) / 2);
         (0..n).for_each(|player| coalitions.push_members([player]));
         (0..n).for_each(|i| (i + 1..n).for_each(|j| coalitions.push_members([i, j])));
-        let values = [&explanation.values[..], &of_pairs.values].concat();
         let ends = (explanation.base.clone(), explanation.prediction.clone());
-        let indices = Interactions::new((index, 2), coalitions, values, ends.0, ends.1);
-        let errors = match (&explanation.std_errors, &of_pairs.std_errors) {
-            (Some(of_values), Some(of_pairs)) => [&of_values[..], of_pairs].concat(),
-            _ => vec![f64::NAN; indices.values().len()],
-        };
+        let indices = Interactions::new((index.clone(), 2), coalitions, of_both.values, ends.0, ends.1);
+        let errors = of_both.std_errors.unwrap_or_else(|| vec![f64::NAN; indices.values().len()]);
         let indices = indices.with_std_errors(errors);
         Ok((explanation, indices))
     }
@@ -318,7 +345,7 @@ impl Estimator for LearnedSpectrum {
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
         }
-        Ok(self.explain(game, budget, seed)?.0)
+        Ok(self.explain(game, budget, seed, true)?.0)
     }
 
     fn growing(&self) -> Box<dyn Estimator> {

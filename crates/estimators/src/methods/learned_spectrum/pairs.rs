@@ -4,16 +4,17 @@
 //! e(S) = (v(S) + v(S̄))/2 = Σ_{|T| even} β_T χ_T(S),    I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T
 //! ```
 //!
-//! with `w(q) = 4 / (q − 1)` for the Shapley interaction index, and 4 of q = 2 alone for Banzhaf's. e(N) is known, so that what is regressed has no free
+//! with `w(q) = 4 / (q − 1)` for the Shapley interaction index, 4 of q = 2 alone for Banzhaf's, others for the faithful Shapley index. e(N) is known, so that what is regressed has no free
 //! part: `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
 
-use apportion_solvers::{DualRidge, Functionals, PriorCovariance, add_cross_products};
+use apportion_solvers::{DualEstimate, DualRidge, Functionals, PriorCovariance, add_cross_products};
 
 use super::choice;
 use super::family::Family;
 use super::sampled::Sampled;
 use super::screens::{MOST_TERMS, Screened};
 use crate::error::Result;
+use crate::report::Explanation;
 use crate::surrogate::prior::{Prior, Signs, Smooth};
 use crate::surrogate::product::{Product, merged, strongest};
 
@@ -27,10 +28,10 @@ const STRENGTHS: std::ops::RangeInclusive<i32> = -8..=3;
 /// The indices of all pairs i < j, in order, pairs × outputs, and their variances.
 #[derive(Debug, Clone)]
 pub(super) struct Pairs {
-    pub(super) values: Vec<f64>,
-    pub(super) variances: Vec<f64>,
-    /// Degrees of freedom of the variances.
-    pub(super) degrees_of_freedom: f64,
+    values: Vec<f64>,
+    variances: Vec<f64>,
+    /// Variances of `Σ_j I_ij`, players × outputs.
+    variances_of_sums: Vec<f64>,
 }
 
 impl Pairs {
@@ -57,7 +58,7 @@ impl Pairs {
         let mut found = Self {
             values: vec![0.0; pairs.len() * outputs],
             variances: vec![0.0; pairs.len() * outputs],
-            degrees_of_freedom: f64::INFINITY,
+            variances_of_sums: vec![0.0; n * outputs],
         };
         for output in 0..outputs {
             // The first, unless another leaves clearly less.
@@ -67,15 +68,50 @@ impl Pairs {
                     best = other;
                 }
             }
-            found.degrees_of_freedom = found.degrees_of_freedom.min(best.degrees_of_freedom(output));
+            // What each pair of coalitions adds to the sums of each player, players × pairs of coalitions.
+            let rows = sampled.len();
+            let mut of_sums = vec![0.0; n * rows];
             for (at, block) in pairs.chunks(BLOCK).enumerate() {
-                for (of_block, told) in best.told(sampled, block, weight, output).into_iter().enumerate() {
+                let told = best.told(sampled, block, weight, output);
+                for (of_block, &(i, j)) in block.iter().enumerate() {
                     let place = (at * BLOCK + of_block) * outputs + output;
-                    (found.values[place], found.variances[place]) = told;
+                    let influences = &told.influences[of_block * rows..][..rows];
+                    found.values[place] = told.values[of_block * outputs + output];
+                    found.variances[place] = best.variance(sampled, influences, output);
+                    for player in [i, j] {
+                        of_sums[player * rows..][..rows]
+                            .iter_mut()
+                            .zip(influences)
+                            .for_each(|(sum, of_pair)| *sum += of_pair);
+                    }
                 }
+            }
+            for (player, influences) in of_sums.chunks_exact(rows.max(1)).enumerate() {
+                found.variances_of_sums[player * outputs + output] =
+                    best.variance(sampled, influences, output);
             }
         }
         Ok(found)
+    }
+
+    /// The indices of single players, φ_i less `share` of each pair of theirs, and after them those of pairs; errors as far as those of `values` are known.
+    pub(super) fn with_singles(self, values: &Explanation, share: f64) -> Explanation {
+        let (outputs, of_sums) = (values.base.len(), self.variances_of_sums.iter());
+        let n = values.values.len() / outputs;
+        let mut singles = values.values.clone();
+        let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j]));
+        for (pair, of_pair) in pairs.zip(self.values.chunks_exact(outputs)) {
+            for player in pair {
+                let own = &mut singles[player * outputs..][..outputs];
+                own.iter_mut().zip(of_pair).for_each(|(own, index)| *own -= share * index);
+            }
+        }
+        let errors = values.std_errors.as_ref().map(|errors| {
+            let of_singles =
+                errors.iter().zip(of_sums).map(|(error, variance)| error + share * variance.sqrt());
+            of_singles.chain(self.variances.iter().map(|variance| variance.sqrt())).collect()
+        });
+        Explanation { values: [singles, self.values].concat(), std_errors: errors, ..values.clone() }
     }
 }
 
@@ -157,39 +193,32 @@ impl Even {
         Ok(Self { prior, ridge, strengths, squares })
     }
 
-    fn degrees_of_freedom(&self, output: usize) -> f64 {
-        self.ridge.degrees_of_freedom(self.strengths[output])
-    }
-
-    /// The index of each of some pairs, and its variance.
+    /// The index of each of some pairs, for every output, and what each row adds to it.
     fn told(
         &self,
         sampled: &Sampled,
         pairs: &[(usize, usize)],
         weight: &dyn Fn(usize) -> f64,
         output: usize,
-    ) -> Vec<(f64, f64)> {
-        let (rows, outputs) = (sampled.len(), sampled.outputs);
+    ) -> DualEstimate {
+        let rows = sampled.len();
         let mut covariances = self.prior.with_pairs(&sampled.signs, pairs, weight);
         let of_all = self.prior.with_pairs(&Signs::of_all_players(sampled.players), pairs, weight);
         for (row, of_all) in covariances.chunks_exact_mut(rows.max(1)).zip(of_all) {
             row.iter_mut().for_each(|entry| *entry -= of_all);
         }
         let functionals = Functionals { count: pairs.len(), of_columns: &[], covariances: &covariances };
-        let estimate = self.ridge.estimate(&functionals, self.strengths[output]);
+        self.ridge.estimate(&functionals, self.strengths[output])
+    }
+
+    /// The variance of a sum to which each row adds so much.
+    fn variance(&self, sampled: &Sampled, influences: &[f64], output: usize) -> f64 {
         let squares = &self.squares[output];
-        let variance = |influences: &[f64]| -> f64 {
-            let of_row = |(row, influence): (usize, &f64)| match squares[row] {
-                // There for certain.
-                0.0 => 0.0,
-                square => influence * influence * square / sampled.weights[row],
-            };
-            influences.iter().enumerate().map(of_row).sum()
+        let of_row = |(row, influence): (usize, &f64)| match squares[row] {
+            // There for certain.
+            0.0 => 0.0,
+            square => influence * influence * square / sampled.weights[row],
         };
-        let values = estimate.values.iter().skip(output).step_by(outputs);
-        values
-            .zip(estimate.influences.chunks_exact(rows.max(1)))
-            .map(|(value, influences)| (*value, variance(influences)))
-            .collect()
+        influences.iter().enumerate().map(of_row).sum()
     }
 }

@@ -1,0 +1,136 @@
+//! What is asked of the game: both coalitions of every pair, or one coalition of each of more pairs.
+//!
+//! Where `v(S) + v(S̄)` is the same for every S, one coalition of a pair tells the other: additive games are such, and votes that half of the weight
+//! decides. Some pairs are asked in full first. Where their sums vary much less than what single players leave of their differences, the sum is taken
+//! for granted: half the price of a pair buys more than the noise costs. Which coalition of a pair is asked is drawn, so that a pair that has another
+//! sum adds noise to the odd part, and no bias:
+//!
+//! ```text
+//! d̂(S) = ±(v(T) − c/2),  T = S or S̄ by the toss of a coin,    E d̂(S) = d(S),    Var d̂(S) = (e(S) − c/2)²
+//! ```
+
+use std::collections::HashMap;
+
+use apportion_games::{Coalitions, Purpose, stream};
+use apportion_samplers::Sample;
+use apportion_values::LeastSquaresForm;
+use rand::RngExt;
+
+use super::choice;
+use super::fit::{Fit, Linear, Wanted};
+use super::sampled::Sampled;
+use crate::error::Result;
+use crate::run::Evaluations;
+
+/// One pair out of so many is asked in full first.
+const FIRST: usize = 4;
+/// Of fewer pairs all are.
+const FEWEST_PAIRS: usize = 40;
+/// First pairs for each free column from which on what single players leave is known.
+const PAIRS_PER_COLUMN: f64 = 1.5;
+/// How much sums may vary, over what single players leave of differences.
+const SHARE: f64 = 0.3;
+/// How far sums may be apart, over the largest value, where they are the same.
+const ROUNDING: f64 = 1e-9;
+
+/// Pairs, and what the game says of their coalitions.
+pub(super) struct Asked {
+    pub(super) sample: Sample,
+    /// v(S) of each coalition of the sample, rows × outputs.
+    pub(super) values: Vec<f64>,
+    /// Whether one coalition was asked of most pairs, and the other one is what is missing to their sum.
+    pub(super) is_halved: bool,
+}
+
+impl Asked {
+    /// Both coalitions of all pairs.
+    pub(super) fn in_pairs(sample: Sample, evaluations: &mut Evaluations<'_>) -> Result<Self> {
+        let values = evaluations.values(sample.coalitions())?;
+        Ok(Self { sample, values, is_halved: false })
+    }
+
+    /// Both coalitions of all pairs of `sample`, or one coalition of most pairs of the sample that `more` draws for so many coalitions.
+    pub(super) fn in_halves(
+        sample: Sample,
+        evaluations: &mut Evaluations<'_>,
+        more: impl FnOnce(usize) -> Result<Sample>,
+        (form, wanted): (LeastSquaresForm, Wanted<'_>),
+        seed: u64,
+    ) -> Result<Self> {
+        let (coalitions, outputs) = (sample.coalitions(), evaluations.empty.len());
+        let pairs = coalitions.len() / 2;
+        if pairs < FEWEST_PAIRS {
+            return Self::in_pairs(sample, evaluations);
+        }
+        let is_first = |row: usize| (row / 2).is_multiple_of(FIRST);
+        let rows = |is_wanted: &dyn Fn(usize) -> bool| {
+            let mut chosen = Coalitions::new(coalitions.players());
+            (0..coalitions.len())
+                .filter(|&row| is_wanted(row))
+                .for_each(|row| chosen.push(coalitions.row(row)));
+            chosen
+        };
+        let first = rows(&is_first);
+        let of_first = evaluations.values(&first)?;
+        let mut values = vec![0.0; coalitions.len() * outputs];
+        let place = |values: &mut [f64], answers: &[f64], is_placed: &dyn Fn(usize) -> bool| {
+            let places = values.chunks_exact_mut(outputs).enumerate().filter(|(row, _)| is_placed(*row));
+            places
+                .zip(answers.chunks_exact(outputs))
+                .for_each(|((_, place), answer)| place.copy_from_slice(answer));
+        };
+        place(&mut values, &of_first, &is_first);
+        let of_pairs = Sampled::new(&sample, &values, evaluations, form)
+            .some(&(0..pairs).step_by(FIRST).collect::<Vec<_>>());
+        let Some(halves) = halves_of_sums(&of_pairs, wanted)? else {
+            let of_rest = evaluations.values(&rows(&|row| !is_first(row)))?;
+            place(&mut values, &of_rest, &|row| !is_first(row));
+            return Ok(Self { sample, values, is_halved: false });
+        };
+        let known: HashMap<&[u64], &[f64]> =
+            first.iter().map(|row| row.words()).zip(of_first.chunks_exact(outputs)).collect();
+        let sample = more(2 * (2 * pairs - first.len()))?;
+        let coalitions = sample.coalitions();
+        let known = |row: usize| known.get(coalitions.row(row).words()).copied();
+        let mut rng = stream(seed, Purpose::Halves, 0);
+        // The coalitions that tell of their pairs.
+        let told: Vec<usize> =
+            (0..coalitions.len()).step_by(2).map(|row| row + usize::from(rng.random::<bool>())).collect();
+        let mut wanted = Coalitions::with_capacity(coalitions.players(), told.len());
+        told.iter().filter(|&&row| known(row).is_none()).for_each(|&row| wanted.push(coalitions.row(row)));
+        let answers = evaluations.values(&wanted)?;
+        let mut answers = answers.chunks_exact(outputs);
+        let mut values = Vec::with_capacity(coalitions.len() * outputs);
+        for row in told {
+            let pair = match (known(row & !1), known(row | 1)) {
+                (Some(first), Some(second)) => [first.to_vec(), second.to_vec()],
+                _ => {
+                    let answer = answers.next().unwrap_or(&evaluations.empty);
+                    let other = answer.iter().zip(&halves).map(|(value, half)| 2.0 * half - value).collect();
+                    if row.is_multiple_of(2) { [answer.to_vec(), other] } else { [other, answer.to_vec()] }
+                }
+            };
+            values.extend(pair.into_iter().flatten());
+        }
+        Ok(Self { sample, values, is_halved: true })
+    }
+}
+
+/// Half of what the values of a pair sum to, for every output, where that is much the same for all pairs.
+fn halves_of_sums(pairs: &Sampled, wanted: Wanted<'_>) -> Result<Option<Vec<f64>>> {
+    let (outputs, columns) = (pairs.outputs, wanted.columns(pairs.players));
+    let left = match pairs.len() as f64 >= PAIRS_PER_COLUMN * columns as f64 {
+        true => choice::totals(&Fit::without_prior(pairs, Linear::Free, wanted)?, pairs),
+        false => vec![0.0; outputs],
+    };
+    let weight: f64 = pairs.weights.iter().sum();
+    let of_output = |output: usize| -> Option<f64> {
+        let even = || pairs.weights.iter().zip(pairs.even.iter().skip(output).step_by(outputs));
+        let mean = even().map(|(weight, even)| weight * even).sum::<f64>() / weight;
+        let spread: f64 = even().map(|(weight, even)| weight * (even - mean).powi(2)).sum();
+        let numbers = pairs.even.iter().chain(&pairs.odd).skip(output).step_by(outputs);
+        let largest = numbers.fold(0.0f64, |largest, number| largest.max(number.abs()));
+        (spread <= SHARE * left[output] || spread <= weight * (ROUNDING * largest).powi(2)).then_some(mean)
+    };
+    Ok((0..outputs).map(of_output).collect())
+}
