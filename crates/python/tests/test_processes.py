@@ -88,12 +88,12 @@ except KeyboardInterrupt as error:
 
 @pytest.mark.parametrize("function", ["given[:, 0]", "(time.sleep(0.05), given[:, 0])[1]", "sum(given[:, 0] * k for k in range(10000))"])
 def test_the_interpreter_ends_and_the_package_is_imported_again(function):
-    code = RUN + f"""
-import atexit, importlib, sys, threading, time
+    # Callbacks run in the order opposite to that of their registration: this one comes after those of the package.
+    code = "import atexit\natexit.register(lambda: print(explainer(rows[:1]).values.shape))" + RUN + f"""
+import importlib, sys, threading, time
 explainer = apportion.Explainer(lambda given: {function}, rows[:2], method="permutation", budget=100)
 explainer(rows[:1])
 importlib.reload(apportion)
-atexit.register(lambda: print(explainer(rows[:1]).values.shape))
 for _ in range(3):
     threading.Thread(target=lambda: explainer(np.tile(rows, (1000, 1))), daemon=True).start()
 print("done")
