@@ -1,6 +1,7 @@
 //! Threads of the engine.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pyo3::prelude::*;
@@ -38,9 +39,31 @@ impl Pool {
 impl Pool {
     /// Does `work` on these threads, while other threads of Python go on.
     pub(crate) fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
-        let threads = &self.threads;
+        let own = self.own(py)?;
+        let threads = own.as_ref().map_or(&self.threads, |own| &own.threads);
         py.detach(|| caught(|| threads.install(work))).map_err(|says| errors::internal(py, &says))
     }
+
+    /// Threads of its own for work that a function asks for while these wait for its answer; none where they do not.
+    pub(crate) fn own(&self, py: Python<'_>) -> PyResult<Option<Self>> {
+        match ANSWERING.get() {
+            0 => Ok(None),
+            _ => Self::new(py, self.threads()).map(Some),
+        }
+    }
+}
+
+thread_local! {
+    /// How many functions this thread is in, each of which some threads wait for.
+    static ANSWERING: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Calls a function that threads of a pool wait for.
+pub(crate) fn answering<R>(call: impl FnOnce() -> R) -> R {
+    ANSWERING.set(ANSWERING.get() + 1);
+    let answer = call();
+    ANSWERING.set(ANSWERING.get() - 1);
+    answer
 }
 
 /// What `work` gives, or the word that its panic left.

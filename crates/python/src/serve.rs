@@ -15,7 +15,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::errors;
-use crate::pool::{Pool, caught};
+use crate::pool::{Pool, answering, caught};
 
 /// How long the thread waits before it looks for signals.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -111,7 +111,8 @@ pub(crate) fn serve<R: Send>(
     tick: &(dyn Fn(Python<'_>) -> PyResult<()> + Sync),
     work: impl FnOnce(Line) -> R + Send,
 ) -> PyResult<Served<R>> {
-    let threads = &pool.threads;
+    let own = pool.own(py)?;
+    let threads = own.as_ref().map_or(&pool.threads, |own| &own.threads);
     let (result, stopped) = py.detach(|| {
         let (sender, messages) = channel();
         let line = Line(sender.clone());
@@ -144,7 +145,7 @@ fn answer_all(
             Ok(Message::Asked(Request { question, numbers, answer })) => {
                 let given = match function {
                     Some(function) if stopped.is_none() && !ending() => {
-                        Python::attach(|py| call(py, function, question, numbers))
+                        answering(|| Python::attach(|py| call(py, function, question, numbers)))
                     }
                     _ => Err(Stopped.into()),
                 };

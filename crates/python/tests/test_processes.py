@@ -103,6 +103,19 @@ print("done")
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n(1, 30)\n", "")
 
 
+def test_a_function_may_use_the_package_while_its_threads_wait():
+    code = """
+import numpy as np, apportion
+apportion.set_threads(1)
+inner = lambda: apportion.games.glove(1, 2).explain(method="exact").values.sum()
+trees = lambda: apportion.explain(lambda rows: rows.sum(axis=1), np.ones((2, 3)), np.zeros((1, 3))).values.sum()
+deep = lambda: apportion.Game(lambda c: c.sum(axis=1) * inner(), 3).explain().values.sum()
+print(apportion.Game(lambda coalitions: coalitions.sum(axis=1) * inner() + trees() + deep(), 3).explain().values)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (0, "[1. 1. 1.]\n"), ended.stderr
+
+
 def test_nothing_large_is_imported():
     code = "import sys, apportion; print(sorted({'pandas', 'polars', 'pyarrow', 'shap', 'sklearn', 'xgboost', 'matplotlib'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
