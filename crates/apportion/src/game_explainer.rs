@@ -130,7 +130,9 @@ impl GameExplainer {
     /// The [interaction indices](apportion_values::interactions) of all coalitions of up to `order` players, whatever [value](Self::value) was asked for.
     ///
     /// Exact by all coalitions, of up to 25 players. Where these are more than the budget, [`Method::Auto`] estimates what can be: Shapley, Banzhaf,
-    /// k-Shapley, faithful and k-additive Shapley indices of order 2, by [`LearnedSpectrum::with_pairs`], with [standard errors](Interactions::std_errors).
+    /// k-Shapley, faithful and k-additive Shapley indices of order 2, by [`LearnedSpectrum::with_pairs`], with [standard errors](Interactions::std_errors). For
+    /// certified accuracies [explain](Self::explain) the [derivative](apportion_games::DerivativeGame) of the game by a player: its values are the indices of
+    /// that player's pairs.
     ///
     /// ```
     /// use apportion::values::InteractionIndex;

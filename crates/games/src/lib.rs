@@ -32,6 +32,7 @@
 //! | [`Background`], [`MarginalGame`] | what stands in for absent features, and the game of an explicand against it |
 //! | [`TabulatedGame`] | all 2^n values, written down |
 //! | [`SubGame`] | a game among some of the players; null players taken out and put back |
+//! | [`DerivativeGame`] | what a player adds to each coalition of the others; its values are interaction indices |
 //! | [`Partition`], [`QuotientGame`] | players in groups, and the game among the groups |
 //! | [`Hierarchy`], [`Member`] | groups within groups, to any depth |
 //! | [`Graph`], [`GraphRestrictedGame`] | who can speak to whom: lines, grids, any graph; neighbourhoods, connected sets ([`ConnectedSet`]), components; and the game in which only connected coalitions work together |
@@ -60,6 +61,7 @@ mod coalition;
 mod coalitions;
 #[cfg(feature = "conditional")]
 mod conditional;
+mod derivative;
 mod error;
 mod game;
 mod graph;
@@ -89,6 +91,7 @@ pub use conditional::{
     AdaptedEmpiricalLaw, ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, ErrorsOfDraws, Fallback,
     FrequencyLaw, GaussianLaw, Sampling,
 };
+pub use derivative::DerivativeGame;
 pub use error::{BoxError, GameError, HierarchyProblem, PartitionProblem};
 pub use game::Game;
 pub use graph::{Adjacency, ConnectedSet, Graph, GraphRestrictedGame, GraphShape};

@@ -1,8 +1,10 @@
 //! Interaction indices of coalitions, of every model and game.
 
-use apportion::games::{GameError, MarginalGame};
-use apportion::values::{InteractionIndex, Interactions, enumerate_interactions};
-use apportion::{Background, Ensemble, ExplainError, Explainer, Method, Partition, Rows};
+use apportion::games::{DerivativeGame, GameError, MarginalGame, SumOfUnanimity};
+use apportion::values::{InteractionIndex, Interactions, enumerate, enumerate_interactions};
+use apportion::{
+    Background, Ensemble, ExplainError, Explainer, GameExplainer, Method, Partition, Rows, Semivalue, Until,
+};
 
 use crate::common::{background, flowers, iris};
 
@@ -99,4 +101,29 @@ fn what_cannot_be_had_is_refused() {
             || matches!(error, ExplainError::Game(GameError::NotFinite { .. }))
     };
     assert!(says_where(&error), "{error}");
+}
+
+#[test]
+fn the_pairs_of_one_player_have_certificates_as_values_of_the_derivative() {
+    for (semivalue, players) in
+        [(Semivalue::Shapley, 9), (Semivalue::Banzhaf, 12), (Semivalue::beta_shapley(4.0, 1.0).unwrap(), 12)]
+    {
+        let game = SumOfUnanimity::random(players, 30, 4, 3);
+        let derivative = DerivativeGame::new(&game, 2).unwrap();
+        let wanted = enumerate_interactions(&game, &semivalue.clone().into(), 2).unwrap();
+        let index = |other: usize| wanted.get(&[other.min(2), other.max(2)]).unwrap()[0];
+        let wanted: Vec<f64> = derivative.others().iter().map(|&other| index(other)).collect();
+        let exact =
+            GameExplainer::new().value(semivalue.clone()).method(Method::Exact).explain(&derivative).unwrap();
+        assert!(exact.values.iter().zip(&wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-12));
+    }
+    // As estimates, certified.
+    let game = SumOfUnanimity::random(16, 30, 4, 3);
+    let derivative = DerivativeGame::new(&game, 2).unwrap();
+    let truth = enumerate(&derivative, Semivalue::Shapley).unwrap();
+    let found = GameExplainer::new().until(Until::relative(0.3)).seed(5).explain(&derivative).unwrap();
+    let norm = |numbers: &[f64]| numbers.iter().map(|number| number * number).sum::<f64>().sqrt();
+    let off: Vec<f64> = found.values.iter().zip(truth.values()).map(|(got, wanted)| got - wanted).collect();
+    assert!(found.certificate.is_some() && !found.diagnostics.exact);
+    assert!(norm(&off) <= 0.3 * norm(truth.values()), "{}", norm(&off) / norm(truth.values()));
 }

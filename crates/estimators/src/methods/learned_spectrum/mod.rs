@@ -86,6 +86,9 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordab
 /// prior predicts unseen pairs clearly better, parts of the sample that its screens have not seen. Where neither can tell, the answer is the
 /// regression on single players. [`Diagnostics::chosen`](crate::Diagnostics::chosen) says what was taken.
 ///
+/// Where the sums of the first pairs hardly vary beside what single players leave of their differences, one coalition is asked of each further pair, of
+/// nearly twice as many; not by draws that grow.
+///
 /// Shapley values sum to `v(N) − v(∅)` exactly; at a budget of `2^n` the answer is exact. Standard errors come from what is left of pairs that are left out.
 ///
 /// Beside the game it takes the time of some hundred boosted trees and one eigen-decomposition, `O(m³)` for m pairs up to 1200, beyond
