@@ -122,13 +122,17 @@ impl Method {
     }
 
     /// The method for `value` in games of so many players that is the most accurate at this budget: the learned spectrum for Shapley and Banzhaf
-    /// values of up to [`MOST_LEARNED`](Self::MOST_LEARNED) players, but an order and its reverse for Shapley values from 2n to 2.5n evaluations, where a
+    /// values of up to [`MOST_LEARNED`](Self::MOST_LEARNED) players or groups that play as one, but an order and its reverse for Shapley values from 2n to 2.5n evaluations, where a
     /// regression has about as many pairs as unknowns; Leverage SHAP for Shapley values of more players, Kernel Banzhaf without replacement for other
     /// (weighted) Banzhaf values, regression-adjusted maximum sample reuse for all other semivalues; for values of players in groups the
     /// regressions by leverage scores where there are such, for Owen values over hierarchies nested permutations, and Monte Carlo on the product
     /// space for what is left. For values on graphs,
     /// which take few coalitions as they are, [`Exact`](Self::Exact).
     pub fn sampled(value: &Value, players: usize, budget: usize) -> Self {
+        let players = match value {
+            Value::Quotient(_, groups) => groups.len(),
+            _ => players,
+        };
         // Of fewer evaluations than players there is nothing to learn from; what needs fewer answers.
         let learns = (players..).contains(&budget)
             && players <= Self::MOST_LEARNED
@@ -197,7 +201,7 @@ mod tests {
             ("owen", "leverage"),
             ("banzhaf-owen", "leverage"),
             ("two-step", "leverage"),
-            ("quotient-banzhaf", "leverage"),
+            ("quotient-banzhaf", "learned-spectrum"),
             ("quotient-beta=4,1", "product-space"),
             ("coalitional=beta=4,1/shapley", "product-space"),
             ("myerson", "exact"),

@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn scenarios_are_those_of_the_game() {
         let model = |row: &[f64]| row[0] * row[1] + row[2];
-        let background = Background::new(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 3).unwrap();
-        let game = MarginalGame::new(&model as &dyn Model, &[1.0, 2.0, 3.0], &background).unwrap();
+        let background = Background::rows([0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 3).unwrap();
+        let game = MarginalGame::new(&model, &[1.0, 2.0, 3.0], &background).unwrap();
         let derivative = DerivativeGame::new(&game, 0).unwrap();
         assert_eq!((derivative.scenarios(), derivative.rows_per_coalition()), (2, 4));
         let batch = Coalitions::from_masks(2, [0, 1, 0, 1]);

@@ -25,9 +25,11 @@ use crate::run::Evaluations;
 /// One pair out of so many is asked in full first.
 const FIRST: usize = 4;
 /// Of fewer pairs all are.
-const FEWEST_PAIRS: usize = 40;
+const FEWEST_PAIRS: usize = 24;
 /// First pairs for each free column from which on what single players leave is known.
 const PAIRS_PER_COLUMN: f64 = 1.5;
+/// How often a sample is drawn anew with room for more pairs.
+const ROUNDS: usize = 3;
 /// How much sums may vary, over what single players leave of differences.
 const SHARE: f64 = 0.3;
 /// How far sums may be apart, over the largest value, where they are the same.
@@ -53,7 +55,7 @@ impl Asked {
     pub(super) fn in_halves(
         sample: Sample,
         evaluations: &mut Evaluations<'_>,
-        more: impl FnOnce(usize) -> Result<Sample>,
+        more: impl Fn(usize) -> Result<Sample>,
         (form, wanted): (LeastSquaresForm, Wanted<'_>),
         seed: u64,
     ) -> Result<Self> {
@@ -89,7 +91,20 @@ impl Asked {
         };
         let known: HashMap<&[u64], &[f64]> =
             first.iter().map(|row| row.words()).zip(of_first.chunks_exact(outputs)).collect();
-        let sample = more(2 * (2 * pairs - first.len()))?;
+        let is_new = |sample: &Sample, row: usize| !known.contains_key(sample.coalitions().row(row).words());
+        let news = |sample: &Sample| {
+            (0..sample.coalitions().len()).step_by(2).filter(|&row| is_new(sample, row)).count()
+        };
+        let left = 2 * pairs - first.len();
+        let mut sample = more(2 * left)?;
+        // Pairs that are known already make room for others.
+        for _ in 0..ROUNDS {
+            let larger = more(sample.coalitions().len() + 2 * (left - news(&sample)))?;
+            if news(&larger) > left {
+                break;
+            }
+            sample = larger;
+        }
         let coalitions = sample.coalitions();
         let known = |row: usize| known.get(coalitions.row(row).words()).copied();
         let mut rng = stream(seed, Purpose::Halves, 0);

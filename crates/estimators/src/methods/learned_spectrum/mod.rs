@@ -49,7 +49,7 @@ mod pairs;
 mod sampled;
 mod screens;
 
-use apportion_games::{Coalitions, Game, TabulatedGame};
+use apportion_games::{Coalitions, Game, Partition, QuotientGame, TabulatedGame};
 use apportion_samplers::{Pairing, SizeLaw};
 use apportion_solvers::add_cross_products;
 use apportion_values::{
@@ -66,9 +66,9 @@ use self::sampled::Sampled;
 use self::screens::Screened;
 use crate::error::{EstimatorError, Result};
 use crate::methods::kernel_banzhaf::leverage_law;
-use crate::registry::{semivalue, specs};
+use crate::registry::specs;
 use crate::report::{ErrorLaw, Explanation, many_in_own_units};
-use crate::run::{Estimator, Evaluations, at_most_all, check_budget};
+use crate::run::{Estimator, Evaluations, at_most_all, check_budget, settings, units};
 use crate::setters::setters;
 use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordable};
 
@@ -113,6 +113,9 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordab
 pub struct LearnedSpectrum {
     /// Which value is estimated: [`Semivalue::Shapley`] by default, or [`Semivalue::Banzhaf`].
     pub value: Semivalue,
+    /// The groups whose quotient game is played, if any.
+    #[serde(serialize_with = "settings::any_groups")]
+    pub groups: Option<Partition>,
     /// How coalitions are drawn, without replacement; [`Draws::FixedCounts`] by default.
     pub draws: Draws,
     /// Whether to estimate standard errors; yes by default.
@@ -131,6 +134,7 @@ impl Default for LearnedSpectrum {
     fn default() -> Self {
         Self {
             value: Semivalue::Shapley,
+            groups: None,
             draws: Draws::FixedCounts,
             standard_errors: StandardErrors::default(),
             full_budget: FullBudget::default(),
@@ -165,6 +169,11 @@ impl LearnedSpectrum {
             LeastSquaresForm::Centred { p: 0.5 } => Some(Self::banzhaf()),
             _ => None,
         }
+    }
+
+    /// The value of groups in their quotient game.
+    pub fn grouped(self, groups: Partition) -> Self {
+        Self { groups: Some(groups), ..self }
     }
 
     /// That which has this index of [pairs](Self::with_pairs); none of another order than 2, and of other indices than those of Shapley and Banzhaf,
@@ -279,7 +288,7 @@ impl LearnedSpectrum {
     ///
     /// # Errors
     ///
-    /// As [`estimate`](Estimator::estimate); [`EstimatorError::OtherIndex`] for an index that goes with another value, or has no estimate.
+    /// As [`estimate`](Estimator::estimate), of players by themselves; [`EstimatorError::OtherIndex`] for an index that goes with another value, or has no estimate.
     pub fn with_pairs(
         &self,
         index: &InteractionIndex,
@@ -335,20 +344,34 @@ impl Estimator for LearnedSpectrum {
     }
 
     fn value(&self) -> SolutionConcept {
-        self.value.clone().into()
+        match self.groups {
+            None => self.value.clone().into(),
+            Some(_) => SolutionConcept::Quotient(self.value.clone()),
+        }
     }
 
-    /// `n`, but at least 4 and at most `2^n`. Below about `6n` single players have a prior of their own where that predicts better; below `2n` there are no
+    /// `n` (of groups as many as there are), but at least 4 and at most `2^n`. Below about `6n` single players have a prior of their own where that predicts better; below `2n` there are no
     /// standard errors.
     fn minimum_budget(&self, players: usize) -> usize {
-        at_most_all(players.max(4), players)
+        let units = self.groups.as_ref().map_or(players, Partition::len);
+        at_most_all(units.max(4), units)
     }
 
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
+        if let Some(groups) = &self.groups {
+            check_budget(self, game, budget)?;
+            let quotient = QuotientGame::new(game, groups)?;
+            let found = Self { groups: None, ..self.clone() }.estimate_seen(&quotient, budget, seed)?;
+            return Ok(Explanation { value: self.value(), ..found });
+        }
         if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
             return Ok(explanation);
         }
         Ok(self.explain(game, budget, seed, true)?.0)
+    }
+
+    fn units(&self, players: usize) -> Vec<Vec<usize>> {
+        units(&self.value(), self.groups.as_ref(), players)
     }
 
     fn growing(&self) -> Box<dyn Estimator> {
@@ -517,7 +540,13 @@ fn law_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
 }
 
 fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
-    Some(Box::new(LearnedSpectrum::of(semivalue(value)?)?))
+    match value {
+        Value::Semivalue(semivalue) => Some(Box::new(LearnedSpectrum::of(semivalue.clone())?)),
+        Value::Quotient(semivalue, groups) => {
+            Some(Box::new(LearnedSpectrum::of(semivalue.clone())?.grouped(groups.clone())))
+        }
+        _ => None,
+    }
 }
 
 specs! {
