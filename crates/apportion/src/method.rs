@@ -121,13 +121,15 @@ impl Method {
         }
     }
 
-    /// The method for `value` in games of so many players that is the most accurate at this budget: the learned spectrum for Shapley and Banzhaf
-    /// values of up to [`MOST_LEARNED`](Self::MOST_LEARNED) players or groups that play as one, but an order and its reverse for Shapley values from 2n to 2.5n evaluations, where a
-    /// regression has about as many pairs as unknowns; Leverage SHAP for Shapley values of more players, Kernel Banzhaf without replacement for other
-    /// (weighted) Banzhaf values, regression-adjusted maximum sample reuse for all other semivalues; for values of players in groups the
-    /// regressions by leverage scores where there are such, for Owen values over hierarchies nested permutations, and Monte Carlo on the product
-    /// space for what is left. For values on graphs,
-    /// which take few coalitions as they are, [`Exact`](Self::Exact).
+    /// The method for `value` in games of so many players that is the most accurate at this budget.
+    ///
+    /// - Shapley and Banzhaf values of up to [`MOST_LEARNED`](Self::MOST_LEARNED) players, or groups that play as one: the learned spectrum. From 2n to 2.5n
+    ///   evaluations, where a regression of Shapley values has about as many pairs as unknowns, an order and its reverse.
+    /// - Shapley values of more players: Leverage SHAP. Other (weighted) Banzhaf values: Kernel Banzhaf without replacement. All other semivalues:
+    ///   regression-adjusted maximum sample reuse.
+    /// - Values of players in groups: the regressions by leverage scores where there are such, for Owen values over hierarchies nested permutations, and
+    ///   Monte Carlo on the product space for what is left.
+    /// - Values on graphs, which take few coalitions as they are: [`Exact`](Self::Exact).
     pub fn sampled(value: &Value, players: usize, budget: usize) -> Self {
         let players = match value {
             Value::Quotient(_, groups) => groups.len(),

@@ -19,8 +19,9 @@ impl Explainer<'_> {
     /// (`Exact::indices_of`); every other game, and what the oracle does not have (generalized values,
     /// outputs behind a link), by all 2^n coalitions of up to 25 features or groups. [`Method::Exact`] enumerates trees, too.
     ///
-    /// Where these are more than the budget, [`Method::Auto`] estimates what can be: Shapley, Banzhaf, k-Shapley, faithful and k-additive Shapley indices of order 2, by
-    /// [`LearnedSpectrum::with_pairs`](apportion_estimators::LearnedSpectrum::with_pairs), with [standard errors](Interactions::std_errors). So does the method learned-spectrum, of trees, too. Values of
+    /// Where these are more than the budget, [`Method::Auto`] estimates what can be: Shapley, Banzhaf, k-Shapley, faithful and k-additive Shapley indices of
+    /// order 2, by [`LearnedSpectrum::with_pairs`](apportion_estimators::LearnedSpectrum::with_pairs), with [standard errors](Interactions::std_errors). So
+    /// does the method learned-spectrum, of trees, too. Values of
     /// single players and indices of pairs are of one sample.
     ///
     /// ```

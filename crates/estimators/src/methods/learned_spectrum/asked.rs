@@ -26,8 +26,10 @@ use crate::run::Evaluations;
 const FIRST: usize = 4;
 /// Of fewer pairs all are.
 const FEWEST_PAIRS: usize = 24;
-/// First pairs for each free column from which on what single players leave is known.
-const PAIRS_PER_COLUMN: f64 = 1.5;
+/// First pairs for each free column from which on what single players leave is known, and how many are looked at, at most, to know it.
+const PAIRS_PER_COLUMN: (f64, usize) = (1.5, 4);
+/// Free columns beyond which this is not looked at: it would take as long as the answer.
+const MOST_COLUMNS: usize = 200;
 /// How often a sample is drawn anew with room for more pairs.
 const ROUNDS: usize = 3;
 /// How much sums may vary, over what single players leave of differences.
@@ -134,11 +136,18 @@ impl Asked {
 /// Half of what the values of a pair sum to, for every output, where that is much the same for all pairs.
 fn halves_of_sums(pairs: &Sampled, wanted: Wanted<'_>) -> Result<Option<Vec<f64>>> {
     let (outputs, columns) = (pairs.outputs, wanted.columns(pairs.players));
-    let left = match pairs.len() as f64 >= PAIRS_PER_COLUMN * columns as f64 {
-        true => choice::totals(&Fit::without_prior(pairs, Linear::Free, wanted)?, pairs),
+    let (least, most) = PAIRS_PER_COLUMN;
+    let weight: f64 = pairs.weights.iter().sum();
+    let left = match columns <= MOST_COLUMNS && pairs.len() as f64 >= least * columns as f64 {
+        true => {
+            let step = pairs.len().div_ceil(most * columns.max(1));
+            let some = pairs.some(&(0..pairs.len()).step_by(step).collect::<Vec<_>>());
+            let of_all = weight / some.weights.iter().sum::<f64>();
+            let left = choice::totals(&Fit::without_prior(&some, Linear::Free, wanted)?, &some);
+            left.into_iter().map(|left| left * of_all).collect()
+        }
         false => vec![0.0; outputs],
     };
-    let weight: f64 = pairs.weights.iter().sum();
     let of_output = |output: usize| -> Option<f64> {
         let even = || pairs.weights.iter().zip(pairs.even.iter().skip(output).step_by(outputs));
         let mean = even().map(|(weight, even)| weight * even).sum::<f64>() / weight;
