@@ -233,7 +233,7 @@ class Games:
         rows, target = rows[kept], target[kept]
         rows = (rows - rows.mean(axis=0)) / (rows.std(axis=0) + 1e-12)
         target = (target - target.mean()) / target.std()
-        model = {"network": lambda: MLPRegressor((64, 64), random_state=0, max_iter=200), "support vectors": lambda: SVR(C=10.0),
+        model = {"network": lambda: MLPRegressor(hidden_layer_sizes=(64, 64), random_state=0, max_iter=200), "support vectors": lambda: SVR(C=10.0),
                  "neighbours": lambda: KNeighborsRegressor(10)}[kind]()
         return model.fit(rows[:1000] if kind != "network" else rows, target[:1000] if kind != "network" else target), rows
 

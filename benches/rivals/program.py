@@ -29,7 +29,7 @@ FEATURES, BACKGROUND = 12, 50
 MODELS = {
     "forest": RandomForestRegressor(100, max_depth=10, random_state=0),
     "boosting": HistGradientBoostingRegressor(max_iter=200, random_state=0),
-    "perceptron": MLPRegressor((100, 100), max_iter=30, random_state=0),
+    "perceptron": MLPRegressor(hidden_layer_sizes=(100, 100), max_iter=30, random_state=0),
     "linear": LinearRegression(),
 }
 
