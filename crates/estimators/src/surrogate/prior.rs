@@ -139,6 +139,11 @@ impl Prior {
         Self { terms: Vec::new(), smooth: vec![Smooth::of_variance(order, 1.0, vec![1.0; players])] }
     }
 
+    /// Whether it says nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.terms.is_empty() && self.smooth.is_empty()
+    }
+
     /// Covariances between two sets of rows, row-major.
     pub(crate) fn cross(&self, left: &Signs, right: &Signs) -> Vec<f64> {
         let mut gram = vec![0.0; left.rows * right.rows];

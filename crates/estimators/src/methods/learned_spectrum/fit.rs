@@ -166,8 +166,8 @@ impl Fit {
 
     /// Whether the prior counts for nothing at this strength.
     pub(super) fn is_linear(&self, strength: f64) -> bool {
-        let is_alone = self.prior.terms.is_empty() && self.prior.smooth.is_empty();
-        is_alone || self.linear == Linear::Free && strength >= self.ridge.mean_eigenvalue() * NO_PRIOR
+        self.prior.is_empty()
+            || self.linear == Linear::Free && strength >= self.ridge.mean_eigenvalue() * NO_PRIOR
     }
 
     /// Pairs that the fit leaves free.
@@ -233,21 +233,28 @@ impl Fit {
     /// The odd part at other pairs, pairs × outputs.
     pub(super) fn predict(&self, other: &Sampled, strength: f64) -> Vec<f64> {
         let (signs, means) = (&other.signs, &other.mean_signs);
-        let with_all = self.prior.with_all(signs);
-        let covariances = covariances(
-            &self.prior,
-            self.linear,
-            self.is_constrained.then_some((with_all.as_slice(), self.with_all.as_slice(), self.variance)),
-            (signs, means),
-            (&self.signs, &self.mean_signs),
-        );
+        let covariances = match self.linear {
+            // Nothing is known beforehand.
+            Linear::Free if self.prior.is_empty() => Vec::new(),
+            linear => {
+                let with_all = self.prior.with_all(signs);
+                let ends = (with_all.as_slice(), self.with_all.as_slice(), self.variance);
+                covariances(
+                    &self.prior,
+                    linear,
+                    self.is_constrained.then_some(ends),
+                    (signs, means),
+                    (&self.signs, &self.mean_signs),
+                )
+            }
+        };
         let of_columns = match self.linear {
             Linear::Free => columns(signs, self.is_constrained),
             Linear::Prior(_) => Vec::new(),
         };
         let functionals =
             Functionals { count: signs.rows, of_columns: &of_columns, covariances: &covariances };
-        let mut predicted = self.ridge.estimate(&functionals, strength).values;
+        let mut predicted = self.ridge.predict(&functionals, strength);
         if self.is_constrained {
             let mean = |at: usize| means[at / self.outputs] * self.half_total[at % self.outputs];
             predicted.iter_mut().enumerate().for_each(|(at, value)| *value += mean(at));
