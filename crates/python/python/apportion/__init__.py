@@ -11,6 +11,7 @@ model.
 [[3.0, 3.0, 4.0]]
 """
 from . import games
+from ._batches import BatchExplainer, explain_batches
 from ._core import __version__, methods
 from ._errors import (
     AccuracyWarning,
@@ -32,6 +33,6 @@ from ._threads import set_threads
 from .games import Game
 
 __all__ = [
-    "AccuracyWarning", "CallError", "DataError", "Ensemble", "Error", "Explainer", "Explanation", "Game", "InternalError", "ModelError", "ModelWarning",
-    "NotFittedError", "TreeExplainer", "UsageError", "__version__", "explain", "explain_image", "explain_text", "games", "groups", "load", "methods", "set_threads",
+    "AccuracyWarning", "BatchExplainer", "CallError", "DataError", "Ensemble", "Error", "Explainer", "Explanation", "Game", "InternalError", "ModelError", "ModelWarning",
+    "NotFittedError", "TreeExplainer", "UsageError", "__version__", "explain", "explain_batches", "explain_image", "explain_text", "games", "groups", "load", "methods", "set_threads",
 ]

@@ -258,11 +258,8 @@ class Explainer:
         count = len(rows.values) if done is None else len(done)
         outputs = self.output_count
         names = self._names_of(rows)
-        players = names
+        players = self._players(names)
         is_of_groups = self._asked["value"].startswith("quotient")
-        if is_of_groups:
-            named = self._groups if isinstance(self._groups, dict) else None
-            players = [",".join(names[feature] for feature in flat(group)) for group in self._numbered] if named is None else list(map(str, named))
         shape = (count, len(players)) + ((len(players),) if interactions else ()) + ((outputs,) if outputs > 1 else ())
         base = told["base"]
         per_row = (count, outputs) if outputs > 1 else (count,)
@@ -291,6 +288,14 @@ class Explainer:
             about=dict(value=asked["value"], game=self._game_for(rows), method=method, same_as=told.get("same_as"), budget=budget,
                        accuracy=accuracy, seed=asked["seed"], more=about,
                        groups=None if self._numbered is None else _named(self._numbered, names)))
+
+    def _players(self, names):
+        """What those are called who have values: the features, or groups that play as one."""
+        if not self._asked["value"].startswith("quotient"):
+            return names
+        if isinstance(self._groups, dict):
+            return [str(name) for name in self._groups]
+        return [",".join(names[feature] for feature in flat(group)) for group in self._numbered]
 
     def _losses(self, rows, y, threads):
         """The division of each row's loss: rows of one target share a model."""

@@ -81,6 +81,8 @@ pub(crate) struct Job<'a> {
     pub(crate) keep: bool,
     /// Whether the sums of sections of the trees may be added up apart.
     pub(crate) in_sections: bool,
+    /// How many rows it is chosen for how sums are added up; those that there are, if none.
+    pub(crate) rows: Option<usize>,
 }
 
 /// Up to [`BLOCK`] rows that were taken in.
@@ -155,7 +157,8 @@ impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
         }
         let outputs = self.job.ensemble.output_count();
         let numbers = rows.columns() + self.job.places.len() * outputs;
-        let pieces = Pieces::new(rows.len(), numbers, self.job.has_others() || self.job.keep);
+        let others = self.job.has_others() || self.job.keep;
+        let pieces = Pieces::new(rows.len(), self.job.rows, numbers, others);
         let all = 0..self.sizes.len();
         let sections = if self.job.in_sections { pieces.sections(&self.sizes) } else { vec![all] };
         if !pieces.sections_occupy_threads(sections.len()) {

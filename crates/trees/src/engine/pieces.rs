@@ -42,10 +42,11 @@ pub(crate) struct Pieces {
 
 impl Pieces {
     /// For so many `rows` and numbers of a row and its sums, to be looked up in tables that are filled for them, or otherwise (`others`) in
-    /// their own time.
-    pub(crate) fn new(rows: usize, numbers: usize, others: bool) -> Self {
+    /// their own time. What sums depend on is `chosen` for another number of rows, where there is one.
+    pub(crate) fn new(rows: usize, chosen: Option<usize>, numbers: usize, others: bool) -> Self {
         let bytes = (numbers * size_of::<f64>()).max(1);
-        let all = rows.saturating_mul(bytes);
+        let chosen = chosen.unwrap_or(rows);
+        let all = chosen.saturating_mul(bytes);
         let most = (NEAR / bytes).max(PAYING).next_multiple_of(BLOCK);
         let threads = rayon::current_num_threads();
         let task = match threads {
@@ -65,7 +66,7 @@ impl Pieces {
             stay,
             alone: threads == 1,
             most,
-            sections: stay && all <= SECTION && rows > BLOCK && !others,
+            sections: stay && all <= SECTION && chosen > BLOCK && !others,
             turn: if stay && threads == 1 { TURN_OF_ONE } else { TURN },
         }
     }
@@ -116,7 +117,7 @@ mod tests {
     fn tables_too_large_for_a_turn_are_filled_in_several() {
         let thirds = [TURN / 3; 10];
         assert_eq!(turns(thirds.into_iter(), TURN), [0..3, 3..6, 6..9, 9..10]);
-        let pieces = Pieces::new(1, 1, false);
+        let pieces = Pieces::new(1, None, 1, false);
         let kept = pieces.turns(&thirds, true);
         assert_eq!((kept.len(), kept[0].clone()), (1, 0..10));
         assert_eq!(turns([2 * TURN, 0, 1].into_iter(), TURN), [0..2, 2..3]);
@@ -127,7 +128,7 @@ mod tests {
     fn tasks_occupy_all_threads_and_rows_stay_whoever_takes_them() {
         let of = |threads: usize, rows: usize, numbers: usize, others: bool| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| Pieces::new(rows, numbers, others))
+            pool.install(|| Pieces::new(rows, None, numbers, others))
         };
         for (rows, numbers) in [(0, 1), (1, 16), (100, 16), (1000, 200), (20_000, 200), (1 << 30, 16)] {
             for others in [false, true] {

@@ -49,6 +49,9 @@ pub struct Settings {
     pub precision: Precision,
     /// Whether tables are kept for the next call with the same value, instead of thrown away tree by tree.
     pub keep_tables: bool,
+    /// How many rows it is chosen for; `None` for those that are asked for. With a number the choice does not look at the rows, and the values
+    /// of a row are the same to the last bit whatever rows are asked for with it.
+    pub rows: Option<usize>,
 }
 
 impl Settings {
@@ -62,6 +65,12 @@ impl Settings {
     #[must_use]
     pub fn with_precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
+    }
+
+    /// The same, choosing as for so many rows, or for those that are asked for.
+    #[must_use]
+    pub fn with_rows(self, rows: impl Into<Option<usize>>) -> Self {
+        Self { rows: rows.into(), ..self }
     }
 
     /// The same with tables that are kept, or thrown away.

@@ -74,10 +74,15 @@ impl InterventionalOracle<'_> {
             ensemble: &self.ensemble,
             layout: request.layout(),
             places: &places,
-            shapes: self.shapes(request, ways, if keep { usize::MAX } else { rows.len() }),
+            shapes: self.shapes(
+                request,
+                ways,
+                if keep { usize::MAX } else { self.settings.rows.unwrap_or(rows.len()) },
+            ),
             precision: if pairs.is_none() { self.settings.precision } else { Precision::Double },
             keep,
             in_sections: pairs.is_none(),
+            rows: self.settings.rows,
         };
         match &request.weights {
             Weights::Alike(weights) => {
@@ -152,14 +157,22 @@ impl InterventionalOracle<'_> {
     ) -> Vec<T> {
         let ensemble = &*self.ensemble;
         let features = ensemble.feature_count();
-        let samples = if self.compiled { 0 } else { SAMPLE.min(sample.len()) };
-        // A few pairs of rows, spread over both sets.
+        let of_background = |place: usize| &self.background[place * features..(place + 1) * features];
+        let (count, samples) = match self.settings.rows {
+            _ if self.compiled => (self.settings.rows.unwrap_or(count), 0),
+            Some(rows) => (rows, SAMPLE),
+            None => (count, SAMPLE.min(sample.len())),
+        };
+        // A few pairs of rows, spread over both sets, or over the background.
         let pairs: Vec<(Vec<f64>, &[f64])> = (0..samples)
             .map(|index| {
-                let explicand = sample.row(index * sample.len() / samples);
                 let place = index * self.weights.len() / SAMPLE;
+                let explicand = match self.settings.rows {
+                    Some(_) => of_background((place + self.weights.len() / 2) % self.weights.len()),
+                    None => sample.row(index * sample.len() / samples),
+                };
                 let rounded = explicand.iter().map(|&value| ensemble.width().round(value)).collect();
-                (rounded, &self.background[place * features..(place + 1) * features])
+                (rounded, of_background(place))
             })
             .collect();
         let sets_fit = !self.compiled && Cohorts::fit(ensemble, self.weights.len());

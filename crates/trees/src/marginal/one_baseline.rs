@@ -62,7 +62,7 @@ impl InterventionalOracle<'_> {
             Some(Kernel::Quadrature) => true,
             Some(_) => return None,
         };
-        if !is_asked && count < FEW {
+        if !is_asked && self.settings.rows.unwrap_or(count) < FEW {
             return None;
         }
         let ensemble = &*self.ensemble;

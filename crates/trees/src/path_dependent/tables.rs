@@ -19,7 +19,7 @@ use apportion_models::tree::Node;
 use crate::engine::bits::MOST_BITS;
 use crate::engine::driver::{Job, Kernels, TakenIn};
 use crate::engine::paths::Paths;
-use crate::engine::settings::{Kernel, Precision};
+use crate::engine::settings::{Kernel, Settings};
 use crate::engine::tables::number::{Number, Steps};
 use crate::engine::tables::shape::{Layout, Shape, merged_bits, size};
 use crate::engine::tables::table::{Law, Tables};
@@ -35,10 +35,11 @@ pub(super) fn values(
     ensemble: &Ensemble,
     (player_of, players): (&[u32], usize),
     weights: &Weights,
-    precision: Precision,
+    settings: Settings,
     rows: Rows<'_>,
 ) -> Result<Vec<f64>, TreeError> {
-    let (layout, bits) = (Layout::of(weights, players), merged_bits(rows.len()));
+    let bits = merged_bits(settings.rows.unwrap_or(rows.len()));
+    let (layout, precision) = (Layout::of(weights, players), settings.precision);
     let shape = |tree| {
         let nodes = ensemble.nodes_of(tree);
         let paths = Paths::new(nodes, player_of)?;
@@ -51,7 +52,16 @@ pub(super) fn values(
     }
     let (paths, shapes) = shapes.into_iter().map(Option::unzip).unzip();
     let places: Vec<usize> = (0..players).collect();
-    let job = Job { ensemble, layout, places: &places, shapes, precision, keep: false, in_sections: false };
+    let job = Job {
+        ensemble,
+        layout,
+        places: &places,
+        shapes,
+        precision,
+        keep: false,
+        in_sections: false,
+        rows: settings.rows,
+    };
     let mut values = vec![0.0; rows.len() * players * ensemble.output_count()];
     job.explain(&ByCover { ensemble, weights, paths }, rows, &mut values);
     Ok(values)

@@ -139,8 +139,7 @@ impl PathDependentOracle<'_> {
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError> {
         let predictions = self.ensemble.margins(rows)?;
-        let precision = self.settings.precision;
-        let values = tables::values(&self.ensemble, (player_of, players), weights, precision, rows)?;
+        let values = tables::values(&self.ensemble, (player_of, players), weights, self.settings, rows)?;
         finite(Attributions::of_players(players, values, self.program.base.clone(), predictions))
     }
 

@@ -1,0 +1,214 @@
+"""Explanations of record batches of Arrow, one after the other: what an engine of data runs on its workers."""
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
+import json
+
+import numpy as np
+
+from ._core import __version__
+from ._data import Table
+from ._errors import DataError, UsageError
+from ._explainers import Explainer
+from ._names import listed
+from ._threads import pool
+
+# The version of the schema of results.
+SCHEMA = 1
+LAYOUTS = ("columns", "lists")
+
+
+class BatchExplainer:
+    """Explains record batches: an `Explainer` and how its results are laid out. Pickled, it is what an engine sends to its workers.
+
+    >>> import numpy as np, pyarrow, apportion
+    >>> explainer = apportion.BatchExplainer(lambda rows: rows[:, 0] * rows[:, 1], np.zeros((1, 2)), feature_names=["a", "b"], keep=["id"])
+    >>> batch = pyarrow.record_batch({"id": [7, 8], "a": [1.0, 2.0], "b": [3.0, 4.0]})
+    >>> [result.to_pydict() for result in explainer([batch])]
+    [{'id': [7, 8], 'base': [0.0, 0.0], 'prediction': [3.0, 8.0], 'a': [1.5, 4.0], 'b': [1.5, 4.0]}]
+    """
+
+    def __init__(self, model, background=None, *, keep=(), layout="columns", **more):
+        if layout not in LAYOUTS:
+            raise UsageError(f"layout={layout!r}: give {' or '.join(map(repr, LAYOUTS))}")
+        if isinstance(model, Explainer):
+            if background is not None or more:
+                raise UsageError("an Explainer has its background and options already; leave them out")
+            explainer = model
+        else:
+            explainer = Explainer(model, background, **more)
+        if explainer.model_output == "log_loss":
+            raise UsageError('model_output="log_loss" explains rows with y, which batches do not have; explain a function that returns the loss')
+        if explainer._game_for(None) != "path-dependent" and explainer._background is None:
+            raise UsageError("batches are explained against one background, the same for all of them: give one")
+        self.explainer, self.layout = explainer, layout
+        self.keep = [keep] if isinstance(keep, str) else list(keep)
+        if len(set(self.keep)) != len(self.keep):
+            raise UsageError(f"keep names a column twice: {listed(self.keep)}")
+        self._prepared = None
+
+    def __getstate__(self):
+        return {**self.__dict__, "_prepared": None}
+
+    def schema(self, given):
+        """The schema of the results of batches with the schema `given`, known before any row is explained.
+
+        With the layout "columns" the kept columns, `output` where there are several, `base`, `prediction`, a column for each player, and where values are
+        estimates `std error of PLAYER` and `evaluations`; a line for each row and output. With "lists" a line for each row: `base` and `prediction`, lists of them where
+        there are several outputs; `values`, a list by players, of lists by outputs; `std_errors` alike. Where an accuracy is asked for, `stopped_by`, too: "tolerance" where it is certified.
+        The metadata have under `apportion` the version of the schema and what was asked, as JSON.
+        """
+        import pyarrow
+
+        explainer = self.explainer
+        lacking = [name for name in self.keep if name not in given.names]
+        if lacking:
+            raise DataError(f"keep names {listed(lacking)}, and the batches have {listed(given.names)}")
+        players, outputs, method, is_estimate = self._prepare(given)
+        number, fields = pyarrow.float64(), [given.field(name) for name in self.keep]
+        if self.layout == "columns":
+            if outputs > 1:
+                fields.append(pyarrow.field("output", pyarrow.string()))
+            fields += [pyarrow.field(name, number) for name in ("base", "prediction", *players)]
+            if is_estimate:
+                fields += [pyarrow.field(f"std error of {name}", number) for name in players]
+        else:
+            per_row = pyarrow.list_(number) if outputs > 1 else number
+            fields += [pyarrow.field("base", per_row), pyarrow.field("prediction", per_row), pyarrow.field("values", pyarrow.list_(per_row))]
+            if is_estimate:
+                fields.append(pyarrow.field("std_errors", pyarrow.list_(per_row)))
+        if is_estimate:
+            fields.append(pyarrow.field("evaluations", pyarrow.int64()))
+        asked = explainer._asked
+        if asked["until"] is not None:
+            fields.append(pyarrow.field("stopped_by", pyarrow.string()))
+        names = [field.name for field in fields]
+        double = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        if double is not None:
+            raise DataError(f'the results would have two columns "{double}"; rename the one that is kept, or give layout="lists"')
+        about = dict(version=__version__, schema=SCHEMA, layout=self.layout, value=asked["value"], game=explainer._game_for(None), method=method,
+                     seed=asked["seed"], features=list(players), outputs=explainer.output_names)
+        return pyarrow.schema(fields, {"apportion": json.dumps(about, ensure_ascii=False)})
+
+    def __call__(self, batches):
+        """The results of each batch, an iterator of record batches. Memory is that of one batch."""
+        schema = None
+        for batch in _record_batches(batches):
+            if schema is None or batch.schema != given:
+                schema, given = self.schema(batch.schema), batch.schema
+            yield self._explained(batch, schema)
+
+    def _prepare(self, given):
+        """Names of players, number of outputs, the method, and whether it estimates: of batches with such columns."""
+        explainer = self.explainer
+        columns = self._columns(given.names)
+        if self._prepared is None or self._prepared[0] != columns:
+            names = explainer._names or explainer._wanted.names
+            if names is None:
+                names = columns
+                explainer._names = list(columns)
+            features = explainer._background.values.shape[1] if explainer._background is not None else explainer._wanted.count
+            core = explainer._prepare(Table(np.zeros((1, features)), names))
+            method = core.plan(np.zeros((1, features)), pool(explainer.threads))[0]
+            self._prepared = columns, (explainer._players(names), explainer.output_count, method, method not in ("tree", "exact"))
+        return self._prepared[1]
+
+    def _columns(self, names):
+        """The columns that are features: all that the model names, else all that are not kept."""
+        known = self.explainer._names or self.explainer._wanted.names
+        return [name for name in names if name not in self.keep or known is not None and name in known]
+
+    def _explained(self, batch, schema):
+        import pyarrow
+
+        explainer = self.explainer
+        players, outputs, _, is_estimate = self._prepare(batch.schema)
+        kept = [batch.column(name) for name in self.keep]
+        if not batch.num_rows:
+            return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in schema], schema=schema)
+        explanation = explainer(batch.select(self._columns(batch.schema.names)))
+        rows, values, base, predictions = batch.num_rows, explanation.values, explanation.base_values, explanation.predictions
+        errors = explanation.std_errors if is_estimate else None
+        if is_estimate and errors is None:
+            errors = np.full(values.shape, np.nan)
+        values, errors = (None if array is None else array.reshape(rows, len(players), outputs) for array in (values, errors))
+        each = outputs if self.layout == "columns" else 1
+        if each > 1:
+            places = np.repeat(np.arange(rows), each)
+            kept = [column.take(pyarrow.array(places)) for column in kept]
+        arrays = kept
+        if self.layout == "columns":
+            if outputs > 1:
+                names = explainer.output_names or [str(output) for output in range(outputs)]
+                arrays.append(pyarrow.array(list(names) * rows, pyarrow.string()))
+            arrays += [_numbers(np.broadcast_to(base, predictions.shape).ravel()), _numbers(predictions.ravel())]
+            arrays += [_numbers(values[:, player].ravel()) for player in range(len(players))]
+            if is_estimate:
+                arrays += [_numbers(errors[:, player].ravel(), True) for player in range(len(players))]
+        else:
+            def per_row(numbers):
+                return _numbers(numbers.ravel()) if outputs == 1 else _lists(_numbers(numbers.ravel()), outputs, rows)
+
+            def per_player(numbers, holed=False):
+                leaves = _numbers(numbers.ravel(), holed)
+                return _lists(leaves if outputs == 1 else _lists(leaves, outputs, rows * len(players)), len(players), rows)
+
+            arrays += [per_row(np.broadcast_to(base, predictions.shape)), per_row(predictions), per_player(values)]
+            if is_estimate:
+                arrays.append(per_player(errors, True))
+        if is_estimate:
+            evaluations = explanation.evaluations
+            arrays.append(pyarrow.array(np.repeat(np.broadcast_to(evaluations, rows), each), pyarrow.int64()) if evaluations is not None
+                          else pyarrow.nulls(rows * each, pyarrow.int64()))
+        if explainer._asked["until"] is not None:
+            stopped = [None if found is None else found["stopped_by"] for found in explanation.certificates or [None] * rows]
+            arrays.append(pyarrow.array([found for found in stopped for _ in range(each)], pyarrow.string()))
+        return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def explain_batches(batches, model, background=None, *, keep=(), layout="columns", **more):
+    """Explains record batches of Arrow one after the other: an iterator of record batches, of the memory of one.
+
+    batches: an iterator of `pyarrow.RecordBatch`, or anything that has a stream of them: a reader, a table.
+    model, background, and further options: as of `apportion.Explainer`, or such an explainer.
+    keep: columns of the batches that results have, too, such as an id.
+    layout: "columns", a column for each player, or "lists", one list of values for each row. `BatchExplainer.schema` describes both.
+
+    >>> import numpy as np, pyarrow, apportion
+    >>> table = pyarrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    >>> found = apportion.explain_batches(table, lambda rows: rows.sum(axis=1), np.zeros((1, 2)), layout="lists")
+    >>> pyarrow.Table.from_batches(found).to_pylist()
+    [{'base': 0.0, 'prediction': 4.0, 'values': [1.0, 3.0]}, {'base': 0.0, 'prediction': 6.0, 'values': [2.0, 4.0]}]
+    """
+    return BatchExplainer(model, background, keep=keep, layout=layout, **more)(batches)
+
+
+def _record_batches(batches):
+    """Record batches of anything that has them."""
+    import pyarrow
+
+    if isinstance(batches, pyarrow.RecordBatch):
+        batches = [batches]
+    elif isinstance(batches, pyarrow.Table):
+        batches = batches.to_batches()
+    elif not isinstance(batches, pyarrow.RecordBatchReader) and hasattr(batches, "__arrow_c_stream__"):
+        batches = pyarrow.RecordBatchReader.from_stream(batches)
+    for batch in batches:
+        if not isinstance(batch, pyarrow.RecordBatch):
+            if not hasattr(batch, "__arrow_c_array__"):
+                raise DataError(f"batches of {type(batch).__module__}.{type(batch).__qualname__} are none of Arrow: give pyarrow.RecordBatch")
+            batch = pyarrow.record_batch(batch)
+        yield batch
+
+
+def _numbers(numbers, holed=False):
+    """An array of Arrow of the same numbers, not copied; with nulls for NaN where it is `holed`."""
+    import pyarrow
+
+    return pyarrow.array(np.ascontiguousarray(numbers), pyarrow.float64(), from_pandas=holed)
+
+
+def _lists(leaves, length, count):
+    """`count` lists of `length` leaves each."""
+    import pyarrow
+
+    return pyarrow.ListArray.from_arrays(pyarrow.array(np.arange(count + 1, dtype=np.int32) * length, pyarrow.int32()), leaves)
