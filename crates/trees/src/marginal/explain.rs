@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use apportion_games::{Rows, parallel};
+use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 use apportion_values::Attributions;
 
@@ -131,7 +132,7 @@ impl InterventionalOracle<'_> {
         self.check_joint()?;
         let chosen = self.for_each_tree(request, sample, count, |task| {
             let way = task.way(cost::choose);
-            (way, cost::predict(task, way))
+            (way, cost::predict(&cost::Task { explicands: count, ..*task }, way))
         });
         let ways: Vec<Way> = chosen.iter().map(|&(way, _)| way).collect();
         self.check(&ways, count)?;
@@ -158,23 +159,22 @@ impl InterventionalOracle<'_> {
         let ensemble = &*self.ensemble;
         let features = ensemble.feature_count();
         let of_background = |place: usize| &self.background[place * features..(place + 1) * features];
-        let (count, samples) = match self.settings.rows {
-            _ if self.compiled => (self.settings.rows.unwrap_or(count), 0),
-            Some(rows) => (rows, SAMPLE),
-            None => (count, SAMPLE.min(sample.len())),
-        };
-        // A few pairs of rows, spread over both sets, or over the background.
+        let made = self
+            .settings
+            .rows
+            .filter(|_| !self.compiled)
+            .map(|_| rows_at_thresholds(ensemble, of_background(0)));
+        let explicands = made.as_ref().map_or(sample, |made| Rows::new(made, features));
+        let samples = if self.compiled { 0 } else { SAMPLE.min(explicands.len()) };
+        // A few pairs of rows, spread over both sets.
         let pairs: Vec<(Vec<f64>, &[f64])> = (0..samples)
             .map(|index| {
-                let place = index * self.weights.len() / SAMPLE;
-                let explicand = match self.settings.rows {
-                    Some(_) => of_background((place + self.weights.len() / 2) % self.weights.len()),
-                    None => sample.row(index * sample.len() / samples),
-                };
+                let explicand = explicands.row(index * explicands.len() / samples);
                 let rounded = explicand.iter().map(|&value| ensemble.width().round(value)).collect();
-                (rounded, of_background(place))
+                (rounded, of_background(index * self.weights.len() / SAMPLE))
             })
             .collect();
+        let count = self.settings.rows.unwrap_or(count);
         let sets_fit = !self.compiled && Cohorts::fit(ensemble, self.weights.len());
         let of_tree = |(index, tree): (usize, &Tree)| {
             let nodes = ensemble.nodes_of(tree);
@@ -223,6 +223,23 @@ impl InterventionalOracle<'_> {
         }
         Ok(())
     }
+}
+
+/// A few rows that stand for whatever rows there will be: each value is a threshold of its feature, or that of `other` where there is none.
+fn rows_at_thresholds(ensemble: &Ensemble, other: &[f64]) -> Vec<f64> {
+    let features = ensemble.feature_count();
+    let (mut met, mut last) = (vec![0; features], vec![[0.0; SAMPLE]; features]);
+    let splits = ensemble.trees().iter().flat_map(|tree| ensemble.nodes_of(tree));
+    for node in splits.filter(|node| !node.is_leaf() && !node.is_ruled()) {
+        let feature = node.feature();
+        last[feature][met[feature] % SAMPLE] = node.threshold();
+        met[feature] += 1;
+    }
+    let value = |row: usize, feature: usize| match met[feature].min(SAMPLE) {
+        0 => other[feature],
+        count => last[feature][(row + feature) % count],
+    };
+    (0..SAMPLE * features).map(|at| value(at / features, at % features)).collect()
 }
 
 /// The kernels of the marginal game.

@@ -62,7 +62,8 @@ impl InterventionalOracle<'_> {
             Some(Kernel::Quadrature) => true,
             Some(_) => return None,
         };
-        if !is_asked && self.settings.rows.unwrap_or(count) < FEW {
+        let chosen = self.settings.rows.unwrap_or(count);
+        if !is_asked && chosen < FEW {
             return None;
         }
         let ensemble = &*self.ensemble;
@@ -74,17 +75,19 @@ impl InterventionalOracle<'_> {
         }
         let lengths = AgainstBaseline::rule_lengths(value, widest)?;
         let splits = ensemble.leaf_count() - ensemble.tree_count();
-        let cost = Cost::new(count, splits, ensemble.depth());
-        let of_tree = |tree: &Tree| {
-            let nodes = tree.depth.min(widest).checked_sub(1).map_or(0, |others| lengths[others]);
-            let splits = tree.leaves - 1;
-            PREPARE * splits as f64 + cost.nanoseconds(splits, nodes)
+        let quadrature = |count: usize| -> f64 {
+            let cost = Cost::new(count, splits, ensemble.depth());
+            let of_tree = |tree: &Tree| {
+                let nodes = tree.depth.min(widest).checked_sub(1).map_or(0, |others| lengths[others]);
+                let splits = tree.leaves - 1;
+                PREPARE * splits as f64 + cost.nanoseconds(splits, nodes)
+            };
+            ensemble.trees().iter().map(of_tree).sum()
         };
-        let quadrature: f64 = ensemble.trees().iter().map(of_tree).sum();
         let walks = || -> f64 {
             let walk = |task: &cost::Task<'_>| cost::predict(task, cost::Way::Walk);
             self.for_each_tree(&self.of_features(value), sample, count, walk).iter().sum()
         };
-        (is_asked || quadrature < walks()).then_some(quadrature * 1e-9)
+        (is_asked || quadrature(chosen) < walks()).then(|| quadrature(count) * 1e-9)
     }
 }

@@ -122,6 +122,54 @@ fn a_row_of_the_path_dependent_game_has_the_same_bits_whatever_stands_beside_it(
 }
 
 #[test]
+fn a_row_has_the_same_bits_in_batches_of_any_size_where_the_number_of_rows_is_chosen() {
+    let random = &mut Random(8);
+    let shapes = [(12, 1, 1), (12, 1, 20), (9, 2, 90), (30, 1, 3), (70, 1, 1), (140, 1, 4)];
+    for (features, outputs, background) in shapes {
+        let players: Vec<usize> = (0..features).collect();
+        let case = Case::random(random, (features, &players), (12, 6, true), outputs, (260, background));
+        let values = kinds(&random.partition(features, 3));
+        // Whether all kinds of rows and sums are met: few and many rows, in one piece and in sections.
+        for chosen in [1, 100, 4096] {
+            let settings = Settings::default().with_rows(chosen);
+            let weights = Some(case.background.weights());
+            let marginal =
+                InterventionalOracle::new(&case.ensemble, case.background.as_rows(), weights).unwrap();
+            let path_dependent = PathDependentOracle::new(&case.ensemble).unwrap();
+            let oracles: [(_, Box<dyn Exact>); 2] = [
+                ("marginal", Box::new(marginal.with_settings(settings))),
+                ("path-dependent", Box::new(path_dependent.with_settings(settings))),
+            ];
+            let values = if features > 12 { &values[..1] } else { &values };
+            for ((name, oracle), value) in
+                oracles.iter().flat_map(|oracle| values.iter().map(move |value| (oracle, value)))
+            {
+                let explain = |from: usize, count: usize| {
+                    let rows = Rows::new(&case.rows[features * from..features * (from + count)], features);
+                    match oracle.values_of(value, rows) {
+                        Ok(found) => bits(&found.values),
+                        Err(TreeError::Unsupported { .. }) => Vec::new(),
+                        Err(error) => panic!("{error}"),
+                    }
+                };
+                let all = explain(0, 260);
+                let width = all.len() / 260;
+                let mut from = 0;
+                while from < 260 {
+                    let count = [1, 2, 7, 33, 64, 65, 130][random.below(7)].min(260 - from);
+                    let what = format!(
+                        "{name}, {}, {value:?}: {count} rows from {from}, chosen for {chosen}",
+                        case.what
+                    );
+                    assert!(explain(from, count) == all[width * from..width * (from + count)], "{what}");
+                    from += count;
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn an_oracle_that_shares_its_model_lives_in_a_service() {
     fn lives<T: Send + Sync + 'static>(oracle: T) -> T {
         oracle
