@@ -115,7 +115,8 @@ impl<'a> Trees<'a> {
             }
             Plays::Linked(_, background) => {
                 let weights = Some(background.weights());
-                Box::new(LinkedOracle::new(ensemble, background.as_rows(), weights)?)
+                let oracle = LinkedOracle::new(ensemble, background.as_rows(), weights)?;
+                Box::new(oracle.with_settings(settings))
             }
             Plays::PathDependent => Box::new(PathDependentOracle::new(ensemble)?.with_settings(settings)),
         })

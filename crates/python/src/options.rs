@@ -24,6 +24,7 @@ pub(crate) struct Options {
     pub(crate) linked: bool,
     kernel: Option<String>,
     precision: Option<String>,
+    rows: Option<usize>,
     pub(crate) draws: Option<usize>,
     pub(crate) bandwidth: Option<String>,
     pub(crate) share: Option<f64>,
@@ -80,7 +81,7 @@ impl Options {
                 return Err(usage(py, format!("unknown precision {other:?}; known are f64, f32, fixed")));
             }
         };
-        Ok(Settings::default().with_kernel(kernel).with_precision(precision))
+        Ok(Settings::default().with_kernel(kernel).with_precision(precision).with_rows(self.rows))
     }
 }
 

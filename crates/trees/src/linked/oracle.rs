@@ -7,7 +7,7 @@ use apportion_values::{Attributions, InteractionIndex, Interactions, Semivalue, 
 use super::game::LinkedGame;
 use super::mixtures::{self, Mixtures};
 use crate::engine::interactions::Diagonal;
-use crate::engine::settings::Plan;
+use crate::engine::settings::{Plan, Settings};
 use crate::engine::two_step::{members_alone, two_step};
 use crate::engine::value;
 use crate::error::TreeError;
@@ -129,6 +129,14 @@ impl<'a> LinkedOracle<'a> {
             mixtures.most_steps = most_steps;
         }
         self
+    }
+
+    /// The same oracle, told how to compute where outputs are margins. Behind a link there is one way.
+    pub fn with_settings(self, settings: Settings) -> Self {
+        match self.way {
+            Way::Margins(oracle) => Self { way: Way::Margins(Box::new(oracle.with_settings(settings))) },
+            Way::Outputs(_) => self,
+        }
     }
 
     /// How margins become outputs.

@@ -121,50 +121,72 @@ fn a_row_of_the_path_dependent_game_has_the_same_bits_whatever_stands_beside_it(
     }
 }
 
+/// Whether a row has the same bits in batches of any size.
+fn is_alike_in_batches(
+    random: &mut Random,
+    what: &str,
+    oracle: &dyn Exact,
+    values: &[Value],
+    rows: Rows<'_>,
+) {
+    let (count, features) = (rows.len(), rows.columns());
+    for value in values {
+        let explain = |from: usize, count: usize| {
+            let part = &rows.values()[features * from..features * (from + count)];
+            match oracle.values_of(value, Rows::new(part, features)) {
+                Ok(found) => bits(&found.values),
+                Err(TreeError::Unsupported { .. }) => Vec::new(),
+                Err(error) => panic!("{error}"),
+            }
+        };
+        let all = explain(0, count);
+        let width = all.len() / count;
+        let mut from = 0;
+        while from < count {
+            let size = [1, 2, 7, 33, 64, 65, 130][random.below(7)].min(count - from);
+            let wanted = &all[width * from..width * (from + size)];
+            assert!(explain(from, size) == wanted, "{what}, {value:?}: {size} rows from {from}");
+            from += size;
+        }
+    }
+}
+
 #[test]
 fn a_row_has_the_same_bits_in_batches_of_any_size_where_the_number_of_rows_is_chosen() {
     let random = &mut Random(8);
-    let shapes = [(12, 1, 1), (12, 1, 20), (9, 2, 90), (30, 1, 3), (70, 1, 1), (140, 1, 4)];
-    for (features, outputs, background) in shapes {
-        let players: Vec<usize> = (0..features).collect();
-        let case = Case::random(random, (features, &players), (12, 6, true), outputs, (260, background));
-        let values = kinds(&random.partition(features, 3));
-        // Whether all kinds of rows and sums are met: few and many rows, in one piece and in sections.
-        for chosen in [1, 100, 4096] {
-            let settings = Settings::default().with_rows(chosen);
-            let weights = Some(case.background.weights());
-            let marginal =
-                InterventionalOracle::new(&case.ensemble, case.background.as_rows(), weights).unwrap();
-            let path_dependent = PathDependentOracle::new(&case.ensemble).unwrap();
-            let oracles: [(_, Box<dyn Exact>); 2] = [
-                ("marginal", Box::new(marginal.with_settings(settings))),
-                ("path-dependent", Box::new(path_dependent.with_settings(settings))),
-            ];
+    // Rows that one way is chosen for, and those that another is: few and many, in one piece and in sections.
+    for chosen in [1, 100, 4096] {
+        let settings = Settings::default().with_rows(chosen);
+        for (features, outputs, background) in
+            [(12, 1, 1), (12, 1, 20), (9, 2, 90), (30, 1, 3), (70, 1, 1), (140, 1, 4)]
+        {
+            let players: Vec<usize> = (0..features).collect();
+            let case = Case::random(random, (features, &players), (12, 6, true), outputs, (260, background));
+            let values = kinds(&random.partition(features, 3));
             let values = if features > 12 { &values[..1] } else { &values };
-            for ((name, oracle), value) in
-                oracles.iter().flat_map(|oracle| values.iter().map(move |value| (oracle, value)))
-            {
-                let explain = |from: usize, count: usize| {
-                    let rows = Rows::new(&case.rows[features * from..features * (from + count)], features);
-                    match oracle.values_of(value, rows) {
-                        Ok(found) => bits(&found.values),
-                        Err(TreeError::Unsupported { .. }) => Vec::new(),
-                        Err(error) => panic!("{error}"),
-                    }
-                };
-                let all = explain(0, 260);
-                let width = all.len() / 260;
-                let mut from = 0;
-                while from < 260 {
-                    let count = [1, 2, 7, 33, 64, 65, 130][random.below(7)].min(260 - from);
-                    let what = format!(
-                        "{name}, {}, {value:?}: {count} rows from {from}, chosen for {chosen}",
-                        case.what
-                    );
-                    assert!(explain(from, count) == all[width * from..width * (from + count)], "{what}");
-                    from += count;
-                }
-            }
+            let (rows, weights) = (case.background.as_rows(), Some(case.background.weights()));
+            let marginal = InterventionalOracle::new(&case.ensemble, rows, weights).unwrap();
+            let path_dependent = PathDependentOracle::new(&case.ensemble).unwrap();
+            let what = |game: &str| format!("{game}, {}, chosen for {chosen}", case.what);
+            is_alike_in_batches(
+                random,
+                &what("marginal"),
+                &marginal.with_settings(settings),
+                values,
+                case.rows(),
+            );
+            let path_dependent = path_dependent.with_settings(settings);
+            is_alike_in_batches(random, &what("path-dependent"), &path_dependent, values, case.rows());
+        }
+        for link in [Link::Softmax, Link::Identity] {
+            let players: Vec<usize> = (0..8).collect();
+            let trees = (0..9).map(|tree| TreeSpec::random(random, &players, 4, false, tree % 3)).collect();
+            let case = Case::linked(random, trees, 8, (70, 4), link);
+            let weights = Some(case.background.weights());
+            let oracle = LinkedOracle::new(&case.ensemble, case.background.as_rows(), weights).unwrap();
+            let what = format!("{link:?}, chosen for {chosen}");
+            let values = kinds(&Partition::whole(8));
+            is_alike_in_batches(random, &what, &oracle.with_settings(settings), &values[..1], case.rows());
         }
     }
 }
