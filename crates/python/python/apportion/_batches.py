@@ -1,6 +1,7 @@
 """Explanations of record batches of Arrow, one after the other: what an engine of data runs on its workers."""
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
+import copy
 import json
 
 import numpy as np
@@ -15,6 +16,10 @@ from ._threads import pool
 # The version of the schema of results.
 SCHEMA = 1
 LAYOUTS = ("columns", "lists")
+# How trees are computed is chosen for so many rows, whatever batches have: so values are the same to the last bit however a table is cut.
+ROWS = 4096
+# A batch of more rows gives several results.
+MOST_ROWS = 1 << 16
 
 
 class BatchExplainer:
@@ -40,6 +45,9 @@ class BatchExplainer:
             raise UsageError('model_output="log_loss" explains rows with y, which batches do not have; explain a function that returns the loss')
         if explainer._game_for(None) != "path-dependent" and explainer._background is None:
             raise UsageError("batches are explained against one background, the same for all of them: give one")
+        if explainer.ensemble is not None and "rows" not in explainer._asked:
+            explainer = copy.copy(explainer)
+            explainer._asked = {**explainer._asked, "rows": ROWS}
         self.explainer, self.layout = explainer, layout
         self.keep = [keep] if isinstance(keep, str) else list(keep)
         if len(set(self.keep)) != len(self.keep):
@@ -48,6 +56,21 @@ class BatchExplainer:
 
     def __getstate__(self):
         return {**self.__dict__, "_prepared": None}
+
+    def with_threads(self, threads):
+        """The same with so many threads."""
+        other = copy.copy(self)
+        other.explainer = copy.copy(self.explainer)
+        other.explainer.threads, other.explainer.progress = threads, False
+        return other
+
+    def columns(self, given):
+        """Those of the columns `given` that are looked at: the kept ones, and the features."""
+        lacking = [name for name in self.keep if name not in given]
+        if lacking:
+            raise DataError(f"keep names {listed(lacking)}, and the batches have {listed(given)}")
+        features = self._columns(given)
+        return [*self.keep, *(name for name in features if name not in self.keep)]
 
     def schema(self, given):
         """The schema of the results of batches with the schema `given`, known before any row is explained.
@@ -60,9 +83,9 @@ class BatchExplainer:
         import pyarrow
 
         explainer = self.explainer
-        lacking = [name for name in self.keep if name not in given.names]
-        if lacking:
-            raise DataError(f"keep names {listed(lacking)}, and the batches have {listed(given.names)}")
+        self.columns(given.names)
+        # Whether columns are those that the model knows is seen without a row.
+        explainer._table(given.empty_table().select(self._columns(given.names)))
         players, outputs, method, is_estimate = self._prepare(given)
         number, fields = pyarrow.float64(), [given.field(name) for name in self.keep]
         if self.layout == "columns":
@@ -85,17 +108,18 @@ class BatchExplainer:
         double = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if double is not None:
             raise DataError(f'the results would have two columns "{double}"; rename the one that is kept, or give layout="lists"')
-        about = dict(version=__version__, schema=SCHEMA, layout=self.layout, value=asked["value"], game=explainer._game_for(None), method=method,
+        about = dict(version=__version__, schema=SCHEMA, layout=self.layout, kept=len(self.keep), value=asked["value"], game=explainer._game_for(None), method=method,
                      seed=asked["seed"], features=list(players), outputs=explainer.output_names)
         return pyarrow.schema(fields, {"apportion": json.dumps(about, ensure_ascii=False)})
 
     def __call__(self, batches):
-        """The results of each batch, an iterator of record batches. Memory is that of one batch."""
+        """The results of each batch, an iterator of record batches: of one of more than 65 536 rows, several. Memory is that of one batch."""
         schema = None
         for batch in _record_batches(batches):
             if schema is None or batch.schema != given:
                 schema, given = self.schema(batch.schema), batch.schema
-            yield self._explained(batch, schema)
+            for start in range(0, max(batch.num_rows, 1), MOST_ROWS):
+                yield self._explained(batch.slice(start, MOST_ROWS), schema)
 
     def _prepare(self, given):
         """Names of players, number of outputs, the method, and whether it estimates: of batches with such columns."""
@@ -113,9 +137,11 @@ class BatchExplainer:
         return self._prepared[1]
 
     def _columns(self, names):
-        """The columns that are features: all that the model names, else all that are not kept."""
+        """The columns that are features: those that the model names, else all that are not kept."""
         known = self.explainer._names or self.explainer._wanted.names
-        return [name for name in names if name not in self.keep or known is not None and name in known]
+        if known is not None and all(name in names for name in known):
+            return list(known)
+        return [name for name in names if name not in self.keep]
 
     def _explained(self, batch, schema):
         import pyarrow

@@ -62,8 +62,8 @@ class Explainer:
         if self.ensemble is None:
             if model_output in ("log_loss", "probability"):
                 raise UsageError(f'model_output="{model_output}" is of tree ensembles and linear models; explain a function that returns it')
-            if more.get("kernel") is not None or more.get("precision") is not None:
-                raise UsageError("kernel and precision say how the tree oracle computes, which is not asked here; leave them out")
+            if any(more.get(option) is not None for option in ("kernel", "precision", "rows")):
+                raise UsageError("kernel, precision and rows say how the tree oracle computes, which is not asked here; leave them out")
             self.function = Function(model, background, method_of_model)
             self._wanted = self.function.wanted(self._names)
         else:

@@ -1,0 +1,103 @@
+"""An explainer of batches on the workers of an engine of data: how it gets there, and that it is made once in each process."""
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
+import hashlib
+import importlib
+
+from ._batches import BatchExplainer
+from ._core import __version__
+from ._errors import Error, ModelError, UsageError
+
+# Those that were made in this process, the last one used last. A worker that serves several models keeps a few.
+_MADE = {}
+MOST_MADE = 4
+
+
+def imported(name, install):
+    """A module of an engine, or an error that says how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise UsageError(f"{name} is not installed: {install}") from error
+
+
+def batch_explainer(model, background, keep, layout, threads, more):
+    """What workers are sent: an explainer of so many threads each. Nothing is shown while it runs, for nobody looks at a worker."""
+    explainer = BatchExplainer(model, background, keep=keep, layout=layout, **more)
+    return explainer.with_threads(threads)
+
+
+def on_workers(explainer, dumps):
+    """A function of an iterator of record batches, for `dumps` of cloudpickle to write by value.
+
+    The explainer goes as bytes, which are read once in each process. What fails there fails in words of ours: where the package is missing, is another
+    version, or cannot read the model.
+    """
+    sent, version = dumps(explainer), __version__
+    digest = hashlib.sha256(sent).hexdigest()
+
+    def explain_on_worker(batches):
+        # Inside another function it is written by value: what is imported must be imported here.
+        try:
+            from apportion import _workers
+        except ImportError as error:
+            raise ImportError(f"apportion is not installed on this worker ({error}): install apportion {version} on every one") from error
+        yield from _workers.made(sent, digest, version)(batches)
+
+    return explain_on_worker
+
+
+def made(sent, digest, version):
+    """The explainer that was sent, made once."""
+    if version != __version__:
+        raise UsageError(f"apportion {version} sent this work, and this worker has {__version__}: install the same on all")
+    found = _MADE.pop(digest, None)
+    if found is None:
+        import pickle
+
+        try:
+            found = pickle.loads(sent)
+        except Error:
+            raise
+        except Exception as error:
+            raise ModelError(f"the model cannot be read on this worker ({type(error).__name__}: {error}): install there what it needs") from error
+    _MADE[digest] = found
+    while len(_MADE) > MOST_MADE:
+        del _MADE[next(iter(_MADE))]
+    return found
+
+
+def whole_batch(table):
+    """A table of Arrow as one record batch."""
+    import pyarrow
+
+    batches = table.combine_chunks().to_batches()
+    if len(batches) == 1:
+        return batches[0]
+    return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in table.schema], schema=table.schema)
+
+
+def of_pandas(work, part):
+    """What `work` says of a frame of pandas, as a frame. Kept columns are as they were, and so is the index."""
+    import pyarrow
+
+    given = whole_batch(pyarrow.Table.from_pandas(part, preserve_index=False))
+    found = pyarrow.Table.from_batches(list(work([given])))
+    frame = found.to_pandas()
+    each = len(frame) // len(part) if len(part) else 1
+    kept = [name for name in part.columns if name in frame.columns[: _kept_count(found.schema)]]
+    index = part.index
+    if each > 1:
+        index = index.repeat(each)
+    for name in kept:
+        column = part[name].array
+        frame[name] = column if each == 1 else column.repeat(each)
+    frame.index = index
+    return frame
+
+
+def _kept_count(schema):
+    """How many columns of results are kept ones: those before the first of the results' own."""
+    import json
+
+    return json.loads(schema.metadata[b"apportion"])["kept"]
