@@ -91,7 +91,10 @@ pub(crate) fn of_runs<'py>(py: Python<'py>, done: Vec<(usize, Explanation)>) -> 
         if are_estimates {
             match explanation.std_errors {
                 Some(of_row) => errors.extend(of_row),
-                None => errors.extend(std::iter::repeat_n(f64::NAN, explanation.values.len())),
+                None => {
+                    let error = if explanation.diagnostics.exact { 0.0 } else { f64::NAN };
+                    errors.extend(std::iter::repeat_n(error, explanation.values.len()));
+                }
             }
         }
         values.extend(explanation.values);

@@ -159,6 +159,9 @@ impl Game {
     }
 }
 
+/// Bytes of coalitions that a function is given at once.
+const MOST_BYTES: usize = 1 << 25;
+
 /// The function as a game, while it is served.
 struct AskedGame {
     line: Line,
@@ -180,24 +183,25 @@ impl apportion::Game for AskedGame {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        if batch.is_empty() {
-            return Ok(());
+        // A byte for each player: of many players a large budget would fill the memory.
+        let most = (MOST_BYTES / self.players.max(1)).max(1);
+        for (start, out) in (0..batch.len()).step_by(most).zip(out.chunks_mut(most * self.outputs)) {
+            let members = (start..(start + most).min(batch.len()))
+                .flat_map(|at| (0..self.players).map(move |player| batch.row(at).contains(player)))
+                .collect();
+            let question = Question::Coalitions { members, players: self.players };
+            let failed =
+                |source: BoxError| GameError::Model { coalition: batch.row(start).to_coalition(), source };
+            let values = self.line.ask(question, out.len()).map_err(failed)?;
+            if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+                return Err(GameError::NotFinite {
+                    coalition: batch.row(start + at / self.outputs).to_coalition(),
+                    output: at % self.outputs,
+                    value: values[at],
+                });
+            }
+            out.copy_from_slice(&values);
         }
-        let members = batch
-            .iter()
-            .flat_map(|coalition| (0..self.players).map(move |player| coalition.contains(player)))
-            .collect();
-        let question = Question::Coalitions { members, players: self.players };
-        let failed = |source: BoxError| GameError::Model { coalition: batch.row(0).to_coalition(), source };
-        let values = self.line.ask(question, out.len()).map_err(failed)?;
-        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-            return Err(GameError::NotFinite {
-                coalition: batch.row(at / self.outputs).to_coalition(),
-                output: at % self.outputs,
-                value: values[at],
-            });
-        }
-        out.copy_from_slice(&values);
         Ok(())
     }
 }

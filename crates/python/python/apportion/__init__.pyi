@@ -1,6 +1,6 @@
 """Apportion: what each feature contributed to what a model said."""
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -12,8 +12,8 @@ from ._plots import Page, Plots
 from .games import Game as Game
 
 __all__ = [
-    "AccuracyWarning", "CallError", "DataError", "Ensemble", "Error", "Explainer", "Explanation", "Game", "InternalError", "ModelError", "ModelWarning",
-    "NotFittedError", "TreeExplainer", "UsageError", "__version__", "explain", "explain_image", "explain_text", "games", "groups", "load", "methods", "set_threads",
+    "AccuracyWarning", "BatchExplainer", "CallError", "DataError", "Ensemble", "Error", "Explainer", "Explanation", "Game", "InternalError", "ModelError", "ModelWarning",
+    "NotFittedError", "TreeExplainer", "UsageError", "__version__", "explain", "explain_batches", "explain_image", "explain_text", "games", "groups", "load", "methods", "set_threads",
 ]
 
 # A model: an object of a library, a path, bytes, or a callable. Rows: arrays and frames of any library. Neither has a type of its own.
@@ -97,6 +97,26 @@ class Explainer:
     @property
     def output_names(self) -> list[str] | None: ...
     def plan(self, X: _Rows) -> dict[str, Any]: ...
+
+class BatchExplainer:
+    """Explains record batches of Arrow: an explainer and how its results are laid out."""
+
+    explainer: Explainer
+    layout: str
+    keep: list[str]
+    def __init__(
+        self,
+        model: _Model,
+        background: _Rows | None = None,
+        *,
+        keep: str | Sequence[str] = (),
+        layout: Literal["columns", "lists"] = "columns",
+        **more: Any,
+    ) -> None: ...
+    def with_threads(self, threads: int | None) -> BatchExplainer: ...
+    def columns(self, given: Sequence[str]) -> list[str]: ...
+    def schema(self, given: Any) -> Any: ...
+    def __call__(self, batches: Any) -> Iterator[Any]: ...
 
 class TreeExplainer(Explainer):
     """Exact values of tree ensembles and linear models, in the manner of shap."""
@@ -222,6 +242,15 @@ def explain_text(
     groups: _Groups = None,
     **more: Any,
 ) -> list[Explanation]: ...
+def explain_batches(
+    batches: Any,
+    model: _Model,
+    background: _Rows | None = None,
+    *,
+    keep: str | Sequence[str] = (),
+    layout: Literal["columns", "lists"] = "columns",
+    **more: Any,
+) -> Iterator[Any]: ...
 def explain_image(
     model: _Model,
     image: npt.ArrayLike,

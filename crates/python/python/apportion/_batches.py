@@ -85,7 +85,14 @@ class BatchExplainer:
         explainer = self.explainer
         self.columns(given.names)
         # Whether columns are those that the model knows is seen without a row.
-        explainer._table(given.empty_table().select(self._columns(given.names)))
+        columns = self._columns(given.names)
+        try:
+            explainer._table(given.empty_table().select(columns))
+        except DataError as error:
+            features = explainer._wanted.count or (explainer._background.values.shape[1] if explainer._background is not None else len(columns))
+            if len(columns) <= features:
+                raise
+            raise DataError(f"{error}; name in keep the columns that are no features") from error
         players, outputs, method, is_estimate = self._prepare(given)
         number, fields = pyarrow.float64(), [given.field(name) for name in self.keep]
         if self.layout == "columns":
@@ -155,7 +162,8 @@ class BatchExplainer:
         rows, values, base, predictions = batch.num_rows, explanation.values, explanation.base_values, explanation.predictions
         errors = explanation.std_errors if is_estimate else None
         if is_estimate and errors is None:
-            errors = np.full(values.shape, np.nan)
+            # All of these rows are exact.
+            errors = np.zeros(values.shape)
         values, errors = (None if array is None else array.reshape(rows, len(players), outputs) for array in (values, errors))
         each = outputs if self.layout == "columns" else 1
         if each > 1:

@@ -1,0 +1,16 @@
+"""Explanations of a Ray dataset."""
+from collections.abc import Sequence
+from typing import Any, Literal
+
+def explain(
+    dataset: Any,
+    model: Any,
+    background: Any | None = None,
+    *,
+    keep: str | Sequence[str] = (),
+    layout: Literal["columns", "lists"] = "columns",
+    threads: int = 1,
+    batch_size: int = 8192,
+    **more: Any,
+) -> Any:
+    """The values of each row of a dataset, as a dataset."""

@@ -1,0 +1,15 @@
+"""Explanations on Apache Spark."""
+from collections.abc import Sequence
+from typing import Any, Literal
+
+def explain(
+    frame: Any,
+    model: Any,
+    background: Any | None = None,
+    *,
+    keep: str | Sequence[str] = (),
+    layout: Literal["columns", "lists"] = "columns",
+    threads: int = 1,
+    **more: Any,
+) -> Any:
+    """The values of each row of a frame, also of a stream, as a frame."""

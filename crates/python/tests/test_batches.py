@@ -1,0 +1,159 @@
+"""Explanations of record batches: the same bytes however a table is cut, and errors before anything runs."""
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import apportion
+
+pyarrow = pytest.importorskip("pyarrow")
+
+
+def additive(rows):
+    return rows[:, 0] * rows[:, 1] + rows[:, 2]
+
+
+def table_of(rows, **more):
+    columns = {f"f{feature}": rows[:, feature] for feature in range(rows.shape[1])}
+    return pyarrow.table({"id": np.arange(len(rows)), **columns, **more})
+
+
+def cut(table, sizes):
+    """Record batches of such sizes, in turn."""
+    start, place = 0, 0
+    while start < len(table):
+        yield from table.slice(start, sizes[place % len(sizes)]).combine_chunks().to_batches()
+        start, place = start + sizes[place % len(sizes)], place + 1
+
+
+def whole(batches):
+    return pyarrow.Table.from_batches(list(batches)).combine_chunks()
+
+
+@pytest.fixture(scope="module")
+def table(numbers):
+    return table_of(np.tile(numbers[0], (10, 1)) + np.linspace(0, 1, 1200)[:, None])
+
+
+@pytest.fixture(scope="module")
+def trees(numbers):
+    xgboost = pytest.importorskip("xgboost")
+    return xgboost.XGBRegressor(n_estimators=40, max_depth=5, n_jobs=1).fit(*numbers)
+
+
+NAMES = ["f0", "f1", "f2", "f3"]
+
+
+@pytest.mark.parametrize("asked", [
+    {"background": 1}, {"background": 30}, {"background": 120}, {"game": "path-dependent"}, {"background": 20, "value": "banzhaf"},
+    {"background": 20, "value": "owen", "groups": [[0, 1], [2, 3]]}, {"background": 5, "model_output": "raw", "precision": "f32"},
+])
+def test_trees_have_the_same_bytes_however_a_table_is_cut(asked, trees, numbers, table):
+    rows, asked = numbers[0], dict(asked)
+    background = rows[: asked.pop("background")] if "background" in asked else None
+    explainer = apportion.BatchExplainer(trees, background, keep="id", feature_names=NAMES, **asked)
+    wanted = whole(explainer(table))
+    for sizes in [[7], [1, 2, 500], [1000], [1199]]:
+        assert whole(explainer(cut(table.slice(0, 300) if sizes == [7] else table, sizes))).equals(wanted.slice(0, 300) if sizes == [7] else wanted), sizes
+    sent = pickle.loads(pickle.dumps(explainer))
+    assert whole(sent(cut(table, [400]))).equals(wanted)
+    plain = apportion.explain(trees, np.column_stack([table[name] for name in NAMES]), background, feature_names=NAMES, **asked)
+    assert np.allclose(np.column_stack([wanted[name] for name in NAMES]), plain.values, atol=1e-6 if "precision" in asked else 1e-12)
+
+
+@pytest.mark.parametrize("asked", [
+    {"method": "leverage-shap", "budget": 10}, {"method": "permutation", "budget": "4n"}, {"until": 0.01, "method": "leverage-shap"}, {"value": "banzhaf"},
+])
+def test_estimates_have_the_same_bytes_however_a_table_is_cut(asked, numbers, table):
+    explainer = apportion.BatchExplainer(additive, numbers[0][:4], keep=["id"], layout="lists", seed=3, feature_names=NAMES, **asked)
+    table = table.slice(0, 60)
+    wanted = whole(explainer(table))
+    for sizes in [[1], [7], [13, 2]]:
+        assert whole(explainer(cut(table, sizes))).equals(wanted), sizes
+    found = apportion.explain(additive, np.column_stack([table[name] for name in NAMES]), numbers[0][:4], seed=3, **asked)
+    assert np.array_equal(np.array(wanted["values"].to_pylist()), found.values)
+    errors = np.zeros((60, 4)) if found.std_errors is None else found.std_errors
+    if "std_errors" in wanted.column_names:  # auto says beforehand that it will have exact values
+        assert np.array_equal(np.array(wanted["std_errors"].to_pylist(), dtype=float), errors, equal_nan=True)
+    if "until" in asked:
+        assert wanted["stopped_by"].to_pylist() == [certificate["stopped_by"] for certificate in found.certificates]
+
+
+def test_the_schema_is_known_before_a_row_is_explained(numbers, table):
+    pytest.importorskip("xgboost")
+    from xgboost import XGBClassifier
+
+    rows = numbers[0]
+    model = XGBClassifier(n_estimators=4, max_depth=2, n_jobs=1).fit(rows, np.arange(120) % 3)
+    for layout in ("columns", "lists"):
+        explainer = apportion.BatchExplainer(model, rows[:3], keep=["id"], layout=layout, feature_names=NAMES, output_names=["a", "b", "c"])
+        schema = explainer.schema(table.schema)
+        found = whole(explainer(table.slice(0, 5)))
+        assert found.schema.equals(schema, check_metadata=True)
+        assert whole(explainer(table.slice(0, 0).to_batches() or [pyarrow.RecordBatch.from_pylist([], schema=table.schema)])).schema.equals(schema)
+        about = json.loads(schema.metadata[b"apportion"])
+        assert (about["schema"], about["layout"], about["features"], about["outputs"]) == (1, layout, NAMES, ["a", "b", "c"])
+        plain = apportion.explain(model, np.column_stack([table.slice(0, 5)[name] for name in NAMES]), rows[:3])
+        if layout == "columns":
+            assert found["output"].to_pylist() == ["a", "b", "c"] * 5 and found["id"].to_pylist() == list(np.repeat(range(5), 3))
+            got = np.column_stack([found[name] for name in NAMES]).reshape(5, 3, 4).transpose(0, 2, 1)
+        else:
+            got = np.array(found["values"].to_pylist())
+            assert np.allclose(np.array(found["base"].to_pylist()) + got.sum(axis=1), np.array(found["prediction"].to_pylist()), atol=1e-6)
+        assert np.allclose(got, plain.values, atol=1e-12)
+
+
+def test_a_large_batch_comes_in_parts(monkeypatch, trees, numbers, table):
+    monkeypatch.setattr("apportion._batches.MOST_ROWS", 500)
+    results = list(apportion.explain_batches(table.combine_chunks(), trees, numbers[0][:9], feature_names=NAMES, keep="id"))
+    assert [result.num_rows for result in results] == [500, 500, 200]
+    assert np.concatenate([result["id"] for result in results]).tolist() == list(range(1200))
+
+
+def test_an_explainer_that_is_given_stays_as_it_was(trees, numbers, table):
+    explainer = apportion.Explainer(trees, numbers[0][:9], feature_names=NAMES)
+    before = dict(explainer._asked)
+    list(apportion.explain_batches(table, explainer, keep="id"))
+    assert explainer._asked == before
+    with pytest.raises(apportion.UsageError, match="has its background and options already"):
+        apportion.explain_batches(table, explainer, value="banzhaf")
+
+
+def test_nulls_are_missing_values_and_columns_are_found_by_name(trees, numbers, table):
+    part = table.slice(0, 50)
+    holed = part.set_column(2, "f1", pyarrow.array([None if row % 3 else 0.5 for row in range(50)], pyarrow.float32()))
+    rows = np.column_stack([holed["f0"], holed["f1"].to_numpy().astype(float), holed["f2"], holed["f3"]])
+    wanted = apportion.explain(trees, rows, numbers[0][:9], feature_names=NAMES)
+    found = whole(apportion.explain_batches(holed.select(["f3", "id", "f0", "f2", "f1"]), trees, numbers[0][:9], keep="id", feature_names=NAMES))
+    assert np.allclose(np.column_stack([found[name] for name in NAMES]), wanted.values, atol=1e-12)
+    words = pyarrow.table({"a": [1.0], "b": [2.0], "c": [3.0], "d": [None]}).cast(pyarrow.schema([(name, pyarrow.float64()) for name in "abcd"]))
+    assert whole(apportion.explain_batches(words, lambda rows: np.nan_to_num(rows).sum(axis=1), numbers[0][:2])).column_names[2:6] == list("abcd")
+
+
+def test_what_does_not_fit_is_said_before_anything_runs(trees, numbers, table):
+    rows = numbers[0][:9]
+
+    def of(table, model=trees, background=rows, **asked):
+        if model is trees:
+            asked.setdefault("feature_names", NAMES)
+        return apportion.BatchExplainer(model, background, **asked).schema(table.schema)
+
+    for table_, asked, words in [
+        (table.drop_columns("f3"), {"keep": "id"}, 'X has 3 columns, and the model wants 4'),
+        (table, {"keep": ["id", "no"]}, 'keep names "no", and the batches have "id", "f0"'),
+        (table, {"keep": ["id", "id"]}, "keep names a column twice"),
+        (table, {"layout": "rows"}, "layout='rows': give 'columns' or 'lists'"),
+        (table, {"keep": ["f0"]}, 'two columns "f0"; rename the one that is kept, or give layout="lists"'),
+        (table, {"model": additive, "keep": []}, "5 columns, and the model wants 4.*keep"),
+        (table, {"model": additive, "background": None}, "explained against one background"),
+        (table.set_column(1, "f0", pyarrow.array([[1.0]] * 1200)), {}, 'column "f0" of X holds list'),
+        (table, {"model_output": "log_loss"}, "explains rows with y"),
+        (table, {"kernel_": 3}, "there is no option 'kernel_'"),
+    ]:
+        with pytest.raises(apportion.Error, match=words):
+            of(table_, **asked)
+    with pytest.raises(apportion.DataError, match="batches of pandas.*none of Arrow|batches of builtins.int are none of Arrow"):
+        list(apportion.explain_batches([3], trees, rows))
+    with pytest.raises(apportion.UsageError, match="kernel, precision and rows"):
+        apportion.BatchExplainer(additive, rows, rows=3)

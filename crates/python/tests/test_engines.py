@@ -1,0 +1,181 @@
+"""Engines of data: the same bytes as one process, whatever the partitions, after a worker was killed, and errors in our words."""
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import apportion
+
+pandas = pytest.importorskip("pandas")
+pyarrow = pytest.importorskip("pyarrow")
+NAMES = [f"f{feature}" for feature in range(6)]
+
+
+def bent(rows):
+    return np.tanh(rows @ np.arange(1.0, 7.0)) + rows[:, 0] * rows[:, 1]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    random = np.random.default_rng(5)
+    frame = pandas.DataFrame(random.normal(size=(3000, 6)), columns=NAMES)
+    frame.insert(0, "id", np.arange(3000))
+    frame["word"] = np.where(frame.f0 > 0, "up", "down")
+    return frame
+
+
+@pytest.fixture(scope="module")
+def trees(rows):
+    xgboost = pytest.importorskip("xgboost")
+    return xgboost.XGBRegressor(n_estimators=30, max_depth=4, n_jobs=1).fit(rows[NAMES], rows.f0 * rows.f1 + rows.f2)
+
+
+@pytest.fixture(scope="module")
+def background(rows):
+    return rows[NAMES].to_numpy()[:40]
+
+
+def here(frame, *asked, **more):
+    """By one process."""
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    return pyarrow.Table.from_batches(list(apportion.explain_batches(table, *asked, **more))).to_pandas()
+
+
+def same(found, wanted):
+    found = found.sort_values("id", kind="stable").reset_index(drop=True)
+    assert list(found.columns) == list(wanted.columns)
+    for name in wanted.columns:
+        left, right = found[name].to_numpy(), wanted[name].to_numpy()
+        if left.dtype.kind == "f":
+            assert left.tobytes() == right.tobytes(), name
+        else:
+            assert left.tolist() == right.tolist(), name
+
+
+@pytest.fixture(scope="module")
+def sail():
+    """A server that speaks Spark's protocol, in this process."""
+    sail = pytest.importorskip("pysail.spark")
+    sql = pytest.importorskip("pyspark.sql")
+    server = sail.SparkConnectServer("127.0.0.1", 0)
+    server.start(background=True)
+    session = sql.SparkSession.builder.remote(f"sc://localhost:{server.listening_address[1]}").getOrCreate()
+    yield session
+    session.stop()
+    server.stop()
+
+
+def test_spark_has_the_bytes_of_one_process(sail, rows, trees, background):
+    from apportion import spark
+
+    wanted = here(rows, trees, background, keep=["id", "word"])
+    for parts in (1, 2, 5):
+        found = spark.explain(sail.createDataFrame(rows).repartition(parts), trees, background, keep=["id", "word"])
+        assert [field.name for field in found.schema.fields][:4] == ["id", "word", "base", "prediction"]
+        same(found.toPandas(), wanted)
+    asked = dict(keep="id", until=0.1, method="leverage-shap", feature_names=NAMES)
+    few = rows.drop(columns="word")[:60]
+    found = spark.explain(sail.createDataFrame(few).repartition(3), bent, background[:2], **asked).toPandas()
+    assert set(found.stopped_by) == {"tolerance"}
+    same(found, here(few, bent, background[:2], **asked))
+    lists = spark.explain(sail.createDataFrame(few), trees, background, keep="id", layout="lists").collect()
+    assert len(lists[0]["values"]) == 6
+
+
+def test_spark_says_what_is_wrong_once(sail, rows, trees, background):
+    from apportion import spark
+
+    frame = sail.createDataFrame(rows[:50]).repartition(2)
+    with pytest.raises(apportion.DataError, match='lacks 1: "f3"'):
+        spark.explain(frame.drop("f3"), trees, background, keep="id")
+    with pytest.raises(apportion.DataError, match='keep names "no"'):
+        spark.explain(frame, trees, background, keep="no")
+    with pytest.raises(Exception, match="holds 'up'|holds 'down'") as said:
+        spark.explain(frame.drop("f3").withColumnRenamed("word", "f3"), trees, background, keep="id").toPandas()
+    assert str(said.value).count("DataError: ") == 1
+
+
+def test_what_a_worker_lacks_is_said_in_our_words(monkeypatch):
+    cloudpickle = pytest.importorskip("cloudpickle")
+    from apportion import _workers
+
+    explainer = apportion.BatchExplainer(bent, np.zeros((1, 6)))
+    work = _workers.on_workers(explainer, cloudpickle.dumps)
+    sent = cloudpickle.dumps(work)
+    assert len(sent) < 20_000
+    assert list(cloudpickle.loads(sent)(iter(()))) == []
+    with pytest.raises(apportion.UsageError, match="sent this work, and this worker has"):
+        _workers.made(b"", "", "0.0.0")
+    with pytest.raises(apportion.ModelError, match="cannot be read on this worker .ModuleNotFoundError.*install there what it needs"):
+        _workers.made(b"cnot_there_at_all\nModel\n.", "other", apportion.__version__)
+    import sys
+
+    monkeypatch.setitem(sys.modules, "apportion", None)
+    with pytest.raises(ImportError, match="not installed on this worker .*install apportion 0"):
+        list(work(iter(())))
+
+
+def test_a_process_makes_an_explainer_once():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    from apportion import _workers
+
+    sent = cloudpickle.dumps(apportion.BatchExplainer(bent, np.zeros((1, 6))))
+    first = _workers.made(sent, "one", apportion.__version__)
+    assert _workers.made(sent, "one", apportion.__version__) is first
+    for other in range(_workers.MOST_MADE):
+        _workers.made(sent, f"other {other}", apportion.__version__)
+    assert _workers.made(sent, "one", apportion.__version__) is not first
+
+
+def test_dask_has_the_bytes_of_one_process_also_after_a_worker_is_killed(rows, trees, background):
+    frames = pytest.importorskip("dask.dataframe")
+    distributed = pytest.importorskip("distributed")
+    from apportion import dask
+
+    wanted = here(rows, trees, background, keep=["id", "word"])
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
+        for parts in (1, 4):
+            found = dask.explain(frames.from_pandas(rows.set_index((rows.id * 2).rename("key")), npartitions=parts), trees, background, keep=["id", "word"])
+            computed = found.compute()
+            assert list(found.dtypes) == list(computed.dtypes)
+            assert computed.index.tolist() == [2 * number for number in range(3000)]
+            same(computed, wanted)
+        few = rows.drop(columns="word")[:60]
+        asked = dict(keep="id", method="leverage-shap", budget=30, feature_names=NAMES)
+        future = client.compute(dask.explain(frames.from_pandas(few, npartitions=6), slow, background[:2], **asked))
+        victims = list(client.run(os.getpid).values())
+        while not client.run(lambda: os.environ.get("APPORTION_ASKED")):
+            pass
+        for worker, asks in zip(victims, client.run(lambda: os.environ.get("APPORTION_ASKED")).values()):
+            if asks:
+                os.kill(worker, signal.SIGKILL)
+                break
+        same(future.result(timeout=60), here(few, bent, background[:2], **asked))
+
+
+def slow(rows):
+    """As `bent`, leaving word that it was asked."""
+    import time
+
+    os.environ["APPORTION_ASKED"] = "yes"
+    time.sleep(0.02)
+    return bent(rows)
+
+
+def test_ray_has_the_bytes_of_one_process(rows, trees, background):
+    ray = pytest.importorskip("ray")
+    pytest.importorskip("ray.data")
+    from apportion import ray as on_ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    try:
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        wanted = here(rows, trees, background, keep=["id", "word"])
+        for parts in (1, 5):
+            dataset = ray.data.from_pandas(rows).repartition(parts)
+            same(on_ray.explain(dataset, trees, background, keep=["id", "word"], batch_size=700).to_pandas(), wanted)
+        with pytest.raises(apportion.DataError, match='lacks 1: "f3"'):
+            on_ray.explain(ray.data.from_pandas(rows.drop(columns="f3")), trees, background, keep="id")
+    finally:
+        ray.shutdown()
