@@ -42,6 +42,11 @@ def here(frame, *asked, **more):
     return pyarrow.Table.from_batches(list(apportion.explain_batches(table, *asked, **more))).to_pandas()
 
 
+def summary_here(frame, *asked, **more):
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    return apportion.Summary.of(apportion.explain_batches(table, *asked, **more))
+
+
 def same(found, wanted):
     found = found.sort_values("id", kind="stable").reset_index(drop=True)
     assert list(found.columns) == list(wanted.columns)
@@ -74,6 +79,8 @@ def test_spark_has_the_bytes_of_one_process(sail, rows, trees, background):
         found = spark.explain(sail.createDataFrame(rows).repartition(parts), trees, background, keep=["id", "word"])
         assert [field.name for field in found.schema.fields][:4] == ["id", "word", "base", "prediction"]
         same(found.toPandas(), wanted)
+        summary = spark.summarize(sail.createDataFrame(rows).repartition(parts), trees, background, keep=["id", "word"])
+        assert summary.to_bytes() == summary_here(rows, trees, background, keep=["id", "word"]).to_bytes()
     asked = dict(keep="id", until=0.1, method="leverage-shap", feature_names=NAMES)
     few = rows.drop(columns="word")[:60]
     found = spark.explain(sail.createDataFrame(few).repartition(3), bent, background[:2], **asked).toPandas()
@@ -141,6 +148,8 @@ def test_dask_has_the_bytes_of_one_process_also_after_a_worker_is_killed(rows, t
             assert list(found.dtypes) == list(computed.dtypes)
             assert computed.index.tolist() == [2 * number for number in range(3000)]
             same(computed, wanted)
+            summary = dask.summarize(frames.from_pandas(rows, npartitions=parts), trees, background, keep=["id", "word"])
+            assert summary == summary_here(rows, trees, background, keep=["id", "word"])
         few = rows.drop(columns="word")[:60]
         asked = dict(keep="id", method="leverage-shap", budget=30, feature_names=NAMES)
         future = client.compute(dask.explain(frames.from_pandas(few, npartitions=6), slow, background[:2], **asked))
@@ -175,6 +184,8 @@ def test_ray_has_the_bytes_of_one_process(rows, trees, background):
         for parts in (1, 5):
             dataset = ray.data.from_pandas(rows).repartition(parts)
             same(on_ray.explain(dataset, trees, background, keep=["id", "word"], batch_size=700).to_pandas(), wanted)
+        summary = on_ray.summarize(dataset, trees, background, keep=["id", "word"])
+        assert summary == summary_here(rows, trees, background, keep=["id", "word"])
         with pytest.raises(apportion.DataError, match='lacks 1: "f3"'):
             on_ray.explain(ray.data.from_pandas(rows.drop(columns="f3")), trees, background, keep="id")
     finally:

@@ -29,10 +29,11 @@ from ._explanation import Explanation, load
 from ._groups import groups
 from ._media import explain_image, explain_text
 from ._models import Ensemble
+from ._summary import Summary
 from ._threads import set_threads
 from .games import Game
 
 __all__ = [
     "AccuracyWarning", "BatchExplainer", "CallError", "DataError", "Ensemble", "Error", "Explainer", "Explanation", "Game", "InternalError", "ModelError", "ModelWarning",
-    "NotFittedError", "TreeExplainer", "UsageError", "__version__", "explain", "explain_batches", "explain_image", "explain_text", "games", "groups", "load", "methods", "set_threads",
+    "NotFittedError", "Summary", "TreeExplainer", "UsageError", "__version__", "explain", "explain_batches", "explain_image", "explain_text", "games", "groups", "load", "methods", "set_threads",
 ]

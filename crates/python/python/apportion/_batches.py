@@ -122,7 +122,7 @@ class BatchExplainer:
     def __call__(self, batches):
         """The results of each batch, an iterator of record batches: of one of more than 65 536 rows, several. Memory is that of one batch."""
         schema = None
-        for batch in _record_batches(batches):
+        for batch in record_batches(batches):
             if schema is None or batch.schema != given:
                 schema, given = self.schema(batch.schema), batch.schema
             for start in range(0, max(batch.num_rows, 1), MOST_ROWS):
@@ -216,7 +216,7 @@ def explain_batches(batches, model, background=None, *, keep=(), layout="columns
     return BatchExplainer(model, background, keep=keep, layout=layout, **more)(batches)
 
 
-def _record_batches(batches):
+def record_batches(batches):
     """Record batches of anything that has them."""
     import pyarrow
 

@@ -27,11 +27,11 @@ def batch_explainer(model, background, keep, layout, threads, more):
     return explainer.with_threads(threads)
 
 
-def on_workers(explainer, dumps):
+def on_workers(explainer, dumps, summed=False):
     """A function of an iterator of record batches, for `dumps` of cloudpickle to write by value.
 
     The explainer goes as bytes, which are read once in each process. What fails there fails in words of ours: where the package is missing, is another
-    version, or cannot read the model.
+    version, or cannot read the model. Where results are `summed`, one batch of the bytes of their summary comes of all batches.
     """
     sent, version = dumps(explainer), __version__
     digest = hashlib.sha256(sent).hexdigest()
@@ -42,7 +42,8 @@ def on_workers(explainer, dumps):
             from apportion import _workers
         except ImportError as error:
             raise ImportError(f"apportion is not installed on this worker ({error}): install apportion {version} on every one") from error
-        yield from _workers.made(sent, digest, version)(batches)
+        results = _workers.made(sent, digest, version)(batches)
+        yield from _workers.summary_of(results) if summed else results
 
     return explain_on_worker
 
@@ -101,3 +102,24 @@ def _kept_count(schema):
     import json
 
     return json.loads(schema.metadata[b"apportion"])["kept"]
+
+
+def summary_of(results):
+    """The summary of results, as a record batch of one row; of no results none."""
+    import pyarrow
+
+    from ._summary import Summary
+
+    summary = Summary.of(results)
+    if summary.rows:
+        yield pyarrow.record_batch({"summary": pyarrow.array([summary.to_bytes()], pyarrow.binary())})
+
+
+def put_together(written):
+    """The summary of parts that workers wrote."""
+    from ._summary import Summary
+
+    whole = Summary()
+    for part in written:
+        whole.merge(Summary.from_bytes(bytes(part)))
+    return whole

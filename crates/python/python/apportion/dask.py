@@ -7,7 +7,7 @@
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
 from ._errors import UsageError
-from ._workers import batch_explainer, imported, on_workers
+from ._workers import batch_explainer, imported, on_workers, put_together
 
 
 def explain(frame, model, background=None, *, keep=(), layout="columns", threads=1, **more):
@@ -19,25 +19,52 @@ def explain(frame, model, background=None, *, keep=(), layout="columns", threads
         "columns" has a row for each, under the same index.
     threads: of each task. A worker runs as many tasks at once as it has threads itself.
     """
-    imported("dask.dataframe", 'pip install "dask[dataframe]"')
-    cloudpickle = imported("cloudpickle", "pip install cloudpickle")
-    explainer = batch_explainer(model, background, keep, layout, threads, more)
-    sample = frame._meta
-    if sample.columns.nlevels > 1 or not all(isinstance(name, str) for name in sample.columns):
-        raise UsageError("columns are chosen by name, and the frame has others than words: rename them, as by frame.rename(columns=str)")
-    needed = explainer.columns(list(sample.columns))
-    frame = frame[needed]
-    work = on_workers(explainer, cloudpickle.dumps)
+    explainer, work, frame = _chosen(frame, (model, background, keep, layout, threads, more), summed=False)
 
     def explain_partition(part):
         from apportion._workers import of_pandas
         return of_pandas(work, part)
 
-    import pyarrow
-
-    result = explainer.schema(pyarrow.Schema.from_pandas(sample[needed], preserve_index=False))
-    meta = result.empty_table().to_pandas()
+    sample = frame._meta
+    meta = _schema(explainer, sample).empty_table().to_pandas()
     for name in explainer.keep:
         meta[name] = sample[name].iloc[:0].array
     meta.index = sample.index[:0]
     return frame.map_partitions(explain_partition, meta=meta)
+
+
+def summarize(frame, model, background=None, *, keep=(), threads=1, **more):
+    """The `apportion.Summary` of the values of all rows of a frame: made in parts where the rows are, and put together here. Its bytes do not depend on the
+    parts. Values are not kept. `keep` names columns that are no features, and all else is as of `explain`."""
+    explainer, work, frame = _chosen(frame, (model, background, keep, "columns", threads, more), summed=True)
+    _schema(explainer, frame._meta)
+
+    def summarize_partition(part):
+        import pandas
+        import pyarrow
+
+        from apportion._workers import whole_batch
+        parts = [batch.column("summary")[0].as_py() for batch in work([whole_batch(pyarrow.Table.from_pandas(part, preserve_index=False))])]
+        return pandas.DataFrame({"summary": pandas.Series(parts, dtype=object)})
+
+    import pandas
+
+    parts = frame.map_partitions(summarize_partition, meta=pandas.DataFrame({"summary": pandas.Series([], dtype=object)}))
+    return put_together(part for partition in parts.to_delayed() for part in partition["summary"].compute())
+
+
+def _chosen(frame, asked, summed):
+    """The explainer, its work, and the frame of the columns that it looks at."""
+    imported("dask.dataframe", 'pip install "dask[dataframe]"')
+    cloudpickle = imported("cloudpickle", "pip install cloudpickle")
+    explainer = batch_explainer(*asked)
+    sample = frame._meta
+    if sample.columns.nlevels > 1 or not all(isinstance(name, str) for name in sample.columns):
+        raise UsageError("columns are chosen by name, and the frame has others than words: rename them, as by frame.rename(columns=str)")
+    return explainer, on_workers(explainer, cloudpickle.dumps, summed), frame[explainer.columns(list(sample.columns))]
+
+
+def _schema(explainer, sample):
+    import pyarrow
+
+    return explainer.schema(pyarrow.Schema.from_pandas(sample, preserve_index=False))

@@ -6,7 +6,7 @@
 """
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
-from ._workers import batch_explainer, imported, on_workers
+from ._workers import batch_explainer, imported, on_workers, put_together
 
 
 def explain(dataset, model, background=None, *, keep=(), layout="columns", threads=1, batch_size=8192, **more):
@@ -18,22 +18,35 @@ def explain(dataset, model, background=None, *, keep=(), layout="columns", threa
     threads: of each task, which asks Ray for so many CPUs.
     batch_size: rows that are explained together.
     """
+    return _mapped(dataset, (model, background, keep, layout, threads, more), batch_size, summed=False)
+
+
+def summarize(dataset, model, background=None, *, keep=(), threads=1, batch_size=8192, **more):
+    """The `apportion.Summary` of the values of all rows of a dataset: made in parts where the rows are, and put together here. Its bytes do not depend on
+    the parts. Values are not kept. `keep` names columns that are no features, and all else is as of `explain`."""
+    parts = _mapped(dataset, (model, background, keep, "columns", threads, more), batch_size, summed=True)
+    return put_together(part["summary"] for part in parts.iter_rows())
+
+
+def _mapped(dataset, asked, batch_size, summed):
     imported("ray.data", 'pip install "ray[data]"')
     cloudpickle = imported("ray.cloudpickle", 'pip install "ray[data]"')
-    explainer = batch_explainer(model, background, keep, layout, threads, more)
+    explainer = batch_explainer(*asked)
     given = dataset.schema()
     if given is not None:
         # What does not fit is said before anything runs.
         explainer.schema(_of_arrow(given))
-    work = on_workers(explainer, cloudpickle.dumps)
+    work = on_workers(explainer, cloudpickle.dumps, summed)
 
     def explain_block(table):
         import pyarrow
 
         from apportion._workers import whole_batch
-        return pyarrow.Table.from_batches(list(work([whole_batch(table)])))
+        # A block of no rows has no summary.
+        found = list(work([whole_batch(table)]))
+        return pyarrow.Table.from_batches(found) if found else pyarrow.table({"summary": pyarrow.array([], pyarrow.binary())})
 
-    return dataset.map_batches(explain_block, batch_format="pyarrow", batch_size=batch_size, num_cpus=threads)
+    return dataset.map_batches(explain_block, batch_format="pyarrow", batch_size=batch_size, num_cpus=explainer.explainer.threads)
 
 
 def _of_arrow(schema):

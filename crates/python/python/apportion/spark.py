@@ -6,7 +6,7 @@
 """
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
-from ._workers import batch_explainer, imported, on_workers
+from ._workers import batch_explainer, imported, on_workers, put_together
 
 
 def explain(frame, model, background=None, *, keep=(), layout="columns", threads=1, **more):
@@ -19,17 +19,37 @@ def explain(frame, model, background=None, *, keep=(), layout="columns", threads
 
     The explainer is part of the function that is sent, and is made once in each process of Python: a worker that is used again has it.
     """
-    imported("pyspark", "pip install pyspark, or pyspark-client for an engine elsewhere")
-    cloudpickle = imported("pyspark.cloudpickle", "pip install pyspark")
-    types = imported("pyspark.sql.pandas.types", "pip install pyspark")
-    StructType = imported("pyspark.sql.types", "pip install pyspark").StructType
-    explainer = batch_explainer(model, background, keep, layout, threads, more)
-    needed = explainer.columns(frame.columns)
-    if len(needed) < len(frame.columns):
-        frame = frame.select(*(f"`{name.replace('`', '``')}`" for name in needed))
+    cloudpickle, types, StructType = _of_spark()
+    explainer, frame = _chosen(frame, model, background, keep, layout, threads, more)
     given = frame.schema
     result = explainer.schema(types.to_arrow_schema(given))
     kept = {field.name: field for field in given.fields}
     fields = [kept[name] if place < len(explainer.keep) else field
               for place, (name, field) in enumerate(zip(result.names, types.from_arrow_schema(result).fields))]
     return frame.mapInArrow(on_workers(explainer, cloudpickle.dumps), StructType(fields))
+
+
+def summarize(frame, model, background=None, *, keep=(), threads=1, **more):
+    """The `apportion.Summary` of the values of all rows of a frame: made in parts where the rows are, and put together here. Its bytes do not depend on the
+    parts. Values are not kept. `keep` names columns that are no features, and all else is as of `explain`."""
+    cloudpickle, types, _ = _of_spark()
+    explainer, frame = _chosen(frame, model, background, keep, "columns", threads, more)
+    explainer.schema(types.to_arrow_schema(frame.schema))
+    parts = frame.mapInArrow(on_workers(explainer, cloudpickle.dumps, summed=True), "summary binary").collect()
+    return put_together(part["summary"] for part in parts)
+
+
+def _of_spark():
+    imported("pyspark", "pip install pyspark, or pyspark-client for an engine elsewhere")
+    names = ("pyspark.cloudpickle", "pyspark.sql.pandas.types", "pyspark.sql.types")
+    cloudpickle, types, of_sql = (imported(name, "pip install pyspark") for name in names)
+    return cloudpickle, types, of_sql.StructType
+
+
+def _chosen(frame, model, background, keep, layout, threads, more):
+    """The explainer, and the frame of the columns that it looks at."""
+    explainer = batch_explainer(model, background, keep, layout, threads, more)
+    needed = explainer.columns(frame.columns)
+    if len(needed) < len(frame.columns):
+        frame = frame.select(*(f"`{name.replace('`', '``')}`" for name in needed))
+    return explainer, frame

@@ -2,6 +2,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from . import Summary
+
 def explain(
     frame: Any,
     model: Any,
@@ -13,3 +15,14 @@ def explain(
     **more: Any,
 ) -> Any:
     """The values of each row of a frame, also of a stream, as a frame."""
+
+def summarize(
+    frame: Any,
+    model: Any,
+    background: Any | None = None,
+    *,
+    keep: str | Sequence[str] = (),
+    threads: int = 1,
+    **more: Any,
+) -> Summary:
+    """The summary of the values of all rows."""

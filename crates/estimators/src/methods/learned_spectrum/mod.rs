@@ -152,7 +152,7 @@ const FEWEST_DEGREES: f64 = 5.0;
 const MOST_OF_PARTS: f64 = 2.0;
 /// Variances of errors over what is left of pairs that are left out, where a prior is taken: its screens have seen every pair, so that less is left than should
 /// be. Of sums of 100 unanimity games of 20 players at 20n intervals of 95 % hold 90 % without it.
-const OPTIMISM: f64 = 1.0;
+const OPTIMISM: f64 = 1.4;
 /// Products of a regression that is solved among them.
 const MOST_PRODUCTS: usize = 1000;
 

@@ -1,0 +1,104 @@
+"""Summaries of values: exact sums and counts, the same bytes in whatever parts and order."""
+import fractions
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import apportion
+
+pyarrow = pytest.importorskip("pyarrow")
+NAMES = ["a", "b", "c"]
+
+
+def results_of(rows, model=lambda rows: rows[:, 0] * 1e-3 + rows[:, 1] * 1e9 + rows[:, 2] * rows[:, 0], layout="columns", **more):
+    table = pyarrow.table({name: rows[:, place] for place, name in enumerate(NAMES)})
+    return list(apportion.explain_batches(table.to_batches(max_chunksize=37), model, np.zeros((1, 3)), layout=layout, **more))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    random = np.random.default_rng(2)
+    # Of all sizes, so that sums of doubles depend on their order.
+    return random.normal(size=(500, 3)) * 10.0 ** random.integers(-12, 12, (500, 3))
+
+
+def values_of(results):
+    return np.column_stack([np.concatenate([np.asarray(batch.column(name)) for batch in results]) for name in NAMES])
+
+
+def test_numbers_are_those_of_their_definitions(rows):
+    results = results_of(rows)
+    values, summary = values_of(results), apportion.Summary.of(results)
+    assert summary.rows == 500 and summary.players == NAMES and summary.output_names is None
+    for player in range(3):
+        exact = [fractions.Fraction(value) for value in values[:, player]]
+        assert summary.mean[player] == float(sum(exact) / 500)
+        assert summary.mean_absolute[player] == float(sum(map(abs, exact)) / 500)
+    assert np.allclose(summary.standard_deviation, values.std(axis=0), rtol=1e-9)
+    assert np.array_equal(summary.least, values.min(axis=0)) and np.array_equal(summary.largest, values.max(axis=0))
+    for share in (0.0, 0.01, 0.3, 0.5, 0.77, 1.0):
+        wanted = np.sort(values, axis=0)[max(1, math.ceil(share * 500)) - 1]
+        assert np.all(np.abs(summary.quantile(share) - wanted) <= np.abs(wanted) / 200)
+    edges, counts = summary.density("b")
+    assert counts.sum() == 500 and np.all(edges[:, 0] <= edges[:, 1]) and np.all(np.diff(edges[:, 0]) > 0)
+    for (low, high), count in zip(edges, counts):
+        assert ((values[:, 1] >= low) & (values[:, 1] <= high)).sum() == count
+    table = summary.table()
+    assert [line["player"] for line in table] == [NAMES[place] for place in np.argsort(-summary.mean_absolute)]
+    assert table[0]["mean |value|"] == summary.mean_absolute.max()
+
+
+def test_parts_in_any_order_have_the_same_bytes(rows):
+    results = results_of(rows)
+    wanted = apportion.Summary.of(results).to_bytes()
+    random = np.random.default_rng(0)
+    for size in (1, 3, 7):
+        parts = [apportion.Summary.of(results[start:start + size]) for start in range(0, len(results), size)]
+        parts = [apportion.Summary.from_bytes(parts[place].to_bytes()) for place in random.permutation(len(parts))]
+        while len(parts) > 1:
+            parts.append(parts.pop(0) + parts.pop(random.integers(len(parts))))
+        assert parts[0].to_bytes() == wanted
+    one_by_one = apportion.Summary()
+    for batch in itertools.chain.from_iterable(results_of(rows[start:start + 1]) for start in range(500)):
+        one_by_one.add(batch)
+    assert one_by_one == apportion.Summary.of(results) and one_by_one.to_bytes() == wanted
+    assert apportion.Summary.of(results_of(rows, layout="lists")) == one_by_one
+
+
+def test_several_outputs_have_theirs_each(rows):
+    def model(rows):
+        return np.column_stack([rows[:, 0], 2 * rows[:, 1], rows.sum(axis=1)])
+
+    for layout in ("columns", "lists"):
+        summary = apportion.Summary.of(results_of(np.clip(rows, -1, 1), model, layout, output_names=["x", "y", "z"]))
+        plain = apportion.explain(model, np.clip(rows, -1, 1), np.zeros((1, 3))).values
+        assert summary.mean_absolute.shape == (3, 3) and summary.output_names == ["x", "y", "z"]
+        assert np.allclose(summary.mean_absolute, np.abs(plain).mean(axis=0), atol=1e-15)
+        assert {(line["player"], line["output"]) for line in summary.table()} == set(itertools.product(NAMES, "xyz"))
+
+
+def test_extremes_of_doubles_and_zeros():
+    tiny, huge = 5e-324, 1e308
+    summary = apportion.Summary.of(results_of(np.array([[tiny, 0.0, -0.0], [-huge, 0.0, 0.0]]), lambda rows: rows[:, 0], seed=0))
+    assert summary.least[0] == -huge and summary.quantile(1.0)[0] == tiny and summary.mean[1] == 0
+    assert summary.mean_absolute[0] == huge / 2
+    assert apportion.Summary.from_bytes(summary.to_bytes()) == summary
+
+
+def test_what_is_none_is_refused(rows):
+    results = results_of(rows[:5])
+    with pytest.raises(apportion.DataError, match="of no rows yet"):
+        apportion.Summary().mean
+    with pytest.raises(apportion.DataError, match="no such word"):
+        apportion.Summary.of([pyarrow.record_batch({"a": [1.0]})])
+    with pytest.raises(apportion.DataError, match="parts are of one question: seed is 0 and 1"):
+        apportion.Summary.of(results) + apportion.Summary.of(results_of(rows[:5], seed=1))
+    for written in (b"", b"{}", b"[1]", b'{"format":1}', b'{"format":2}', apportion.Summary.of(results).to_bytes()[:-9]):
+        with pytest.raises(apportion.DataError, match="no summary|format 2"):
+            apportion.Summary.from_bytes(written)
+    with pytest.raises(apportion.UsageError, match="share of 1.5"):
+        apportion.Summary.of(results).quantile(1.5)
+    assert apportion.Summary() + apportion.Summary.of(results) == apportion.Summary.of(results)
+    assert repr(apportion.Summary.of(results)) == "Summary(5 rows, 3 players)"
