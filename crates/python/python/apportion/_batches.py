@@ -128,6 +128,53 @@ class BatchExplainer:
             for start in range(0, max(batch.num_rows, 1), MOST_ROWS):
                 yield self._explained(batch.slice(start, MOST_ROWS), schema)
 
+    def plan(self, sample, rows, seconds=2.0):
+        """What the explanation of so many rows takes, as measured on those of a sample, a record batch or a table, by one thread.
+
+        A dictionary: the method; evaluations for each row and in all, 0 where the model is looked into; seconds of one core; bytes of results in memory; the
+        bytes that a worker is sent, and those that its memory grows by for batches of the size of the sample (None where the system does not say).
+        At most so many seconds are spent on it.
+
+        >>> import numpy as np, pyarrow, apportion
+        >>> table = pyarrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+        >>> plan = apportion.BatchExplainer(lambda rows: rows.sum(axis=1), np.zeros((1, 2))).plan(table, 10**9)
+        >>> plan["method"], plan["evaluations"], plan["bytes"]
+        ('exact', 4000000000, 32000000000)
+        """
+        import pickle
+        import time
+
+        batch = next((batch for batch in record_batches(sample) if batch.num_rows), None)
+        if batch is None:
+            raise DataError("a plan is measured on rows, and the sample has none: give some")
+        alone = self.with_threads(1)
+        schema = alone.schema(batch.schema)
+        _, _, method, _ = alone._prepare(batch.schema)
+        batch = batch.slice(0, MOST_ROWS)
+        # The first call prepares what later ones have.
+        list(alone([batch.slice(0, 1)]))
+        started, done, size = time.perf_counter(), 0, 1
+        before = _peak(reset=True)
+        while done < batch.num_rows and time.perf_counter() - started < seconds / 2:
+            part = batch.slice(done, size)
+            result = alone._explained(part, schema)
+            done, size = done + part.num_rows, 4 * size
+        if done >= batch.num_rows:
+            # Rows of a whole batch together, as workers have them.
+            started, done = time.perf_counter(), batch.num_rows
+            result = alone._explained(batch, schema)
+        spent, after = time.perf_counter() - started, _peak()
+        features = alone._columns(batch.schema.names)
+        core = alone.explainer._prepare(alone.explainer._table(batch.slice(0, 1).select(features)))
+        planned = core.plan(alone.explainer._table(batch.slice(0, 1).select(features)).values, pool(1))
+        each = 0 if method == "tree" else planned[2]
+        try:
+            sent = len(pickle.dumps(self))
+        except Exception:  # functions of a program go by cloudpickle, which is not at hand here
+            sent = None
+        return {"method": method, "evaluations_per_row": each, "evaluations": None if each is None else each * rows, "seconds": spent / done * rows,
+                "bytes": result.nbytes * rows // result.num_rows, "bytes_sent": sent, "memory": None if before is None or after is None else after - before}
+
     def _prepare(self, given):
         """Names of players, number of outputs, the method, and whether it estimates: of batches with such columns."""
         explainer = self.explainer
@@ -246,3 +293,16 @@ def _lists(leaves, length, count):
     import pyarrow
 
     return pyarrow.ListArray.from_arrays(pyarrow.array(np.arange(count + 1, dtype=np.int32) * length, pyarrow.int32()), leaves)
+
+
+def _peak(reset=False):
+    """The most memory that this process had, since it was reset, in bytes; None where the system does not say."""
+    try:
+        if reset:
+            with open("/proc/self/clear_refs", "w") as file:
+                file.write("5")
+        with open("/proc/self/status") as file:
+            line = next(line for line in file if line.startswith("VmHWM"))
+        return 1024 * int(line.split()[1])
+    except (OSError, StopIteration, ValueError):
+        return None
