@@ -99,7 +99,7 @@ impl<'a> Feature<'a> {
         self.check(column.data_type())?;
         let out = out.iter_mut().step_by(step);
         match self.words {
-            None => numbers(column, |number| Ok(number), out),
+            None => numbers(column, Ok, out),
             Some(words) if is_text(column.data_type()) => {
                 let texts = cast(column, &DataType::Utf8)?;
                 for (text, out) in texts.as_string::<i32>().iter().zip(out) {

@@ -83,6 +83,7 @@
 //! What does not fit is refused when a query is planned: the number of arguments, their types, a model that cannot be read. What only
 //! rows can tell, such as an unknown category, ends the query when it comes. See [`BatchError`].
 
+mod builder;
 mod columns;
 mod error;
 mod explainer;
@@ -90,8 +91,9 @@ mod recent;
 mod results;
 mod sql;
 
+pub use builder::Builder;
 pub use error::BatchError;
-pub use explainer::{BatchExplainer, Builder};
+pub use explainer::BatchExplainer;
 pub use results::Layout;
 pub use sql::{function, register, register_all, register_models};
 

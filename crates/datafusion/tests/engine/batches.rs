@@ -258,8 +258,8 @@ fn estimates_have_errors_and_their_cost_and_the_same_bits_in_any_batch() {
 
 #[test]
 fn accuracies_groups_links_and_backgrounds_are_asked_for_as_of_the_library() {
-    let rows = batch(&FEATURES, &vec![0.01; 20]);
-    let background = Background::rows(vec![0.0, 0.05, -0.05, 0.02].repeat(5), 10).unwrap();
+    let rows = batch(&FEATURES, &[0.01; 20]);
+    let background = Background::rows([0.0, 0.05, -0.05, 0.02].repeat(5), 10).unwrap();
     let trees =
         || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz")).feature_names(FEATURES).keep(["id"]);
     let groups = Partition::new(10, vec![(0..4).collect(), (4..10).collect()]).unwrap();

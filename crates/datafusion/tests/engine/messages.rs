@@ -30,7 +30,7 @@ async fn what_does_not_fit_is_refused_when_a_query_is_planned() {
     register_all(&session);
     let texts = StringArray::from(vec!["tall"]);
     let days = Date32Array::from(vec![7]);
-    let rows = batch(&FEATURES, &vec![0.01; 10]);
+    let rows = batch(&FEATURES, &[0.01; 10]);
     let names = rows.schema();
     let names = names.fields().iter().map(|field| field.name().as_str()).chain(["size", "day"]);
     let more: [ArrayRef; 2] = [Arc::new(texts), Arc::new(days)];

@@ -231,7 +231,7 @@ async fn expressions_can_be_put_together_in_rust() {
 #[tokio::test]
 async fn the_word_explain_is_a_function_where_sql_takes_it_for_one() {
     let session = SessionContext::new();
-    let rows = batch(&FEATURES, &vec![0.01; 20]);
+    let rows = batch(&FEATURES, &[0.01; 20]);
     session.register_batch("rows", rows).unwrap();
     register_all(&session);
     let call = format!("('{}', {})", diabetes(), FEATURES.join(", "));
@@ -246,7 +246,7 @@ async fn the_word_explain_is_a_function_where_sql_takes_it_for_one() {
     let mut config = datafusion::prelude::SessionConfig::new();
     config.options_mut().sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
     let other = SessionContext::new_with_config(config);
-    other.register_batch("rows", batch(&FEATURES, &vec![0.01; 20])).unwrap();
+    other.register_batch("rows", batch(&FEATURES, &[0.01; 20])).unwrap();
     register_all(&other);
     assert_eq!(
         found(&other, &format!("SELECT id, explain{call} FROM rows")).await.column(1),

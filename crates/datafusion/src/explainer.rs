@@ -1,27 +1,23 @@
 //! Explanations of record batches.
 
-mod builder;
-
 use std::error::Error;
-use std::path::Path;
 use std::sync::Arc;
 
-use apportion::{Background, Ensemble, Explainer, Model, Rows};
+use apportion::{Ensemble, Explainer, Model, Rows};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use datafusion::arrow::compute::take;
 use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use rayon::ThreadPool;
 use serde::Serialize;
 
-pub use self::builder::Builder;
 use crate::columns::{Feature, chosen};
 use crate::error::BatchError;
 use crate::results::{Found, Layout, Shape, metadata};
 
 /// Explains record batches: a model, what is asked of it, and how results are laid out.
 ///
-/// It is made by [`of_file`](Self::of_file), [`of_trees`](Self::of_trees) or [`of_model`](Self::of_model), which return a [`Builder`]. A
-/// clone is cheap and shares all that was prepared.
+/// It is made by [`of_file`](Self::of_file), [`of_trees`](Self::of_trees) or [`of_model`](Self::of_model), which return a
+/// [`Builder`](crate::Builder). A clone is cheap and shares all that was prepared.
 ///
 /// The values of a row depend on the row and the seed alone, to the last bit: not on the batch that it comes in, the number of threads or
 /// the order of rows.
@@ -52,67 +48,47 @@ use crate::results::{Found, Layout, Shape, metadata};
 /// ```
 #[derive(Clone)]
 pub struct BatchExplainer {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 /// What is explained.
-#[derive(Clone)]
-enum Source {
+pub(crate) enum Source {
     Trees(Arc<Ensemble>),
     Model(Arc<dyn Model>),
 }
 
-struct Inner {
-    source: Source,
-    explainer: Explainer<'static>,
-    pool: Option<ThreadPool>,
-    features: usize,
+/// A model with what is asked of it, prepared.
+pub(crate) struct Inner {
+    pub(crate) source: Source,
+    pub(crate) explainer: Explainer<'static>,
+    pub(crate) pool: Option<ThreadPool>,
+    pub(crate) features: usize,
     /// Of the features, where they are known.
-    names: Option<Vec<String>>,
+    pub(crate) names: Option<Vec<String>>,
     /// The features of each player, where players are groups.
-    groups: Option<Vec<Vec<usize>>>,
-    output_names: Option<Vec<String>>,
-    shape: Shape,
-    about: About,
-    layout: Layout,
-    keep: Vec<String>,
+    pub(crate) groups: Option<Vec<Vec<usize>>>,
+    pub(crate) output_names: Option<Vec<String>>,
+    pub(crate) shape: Shape,
+    pub(crate) about: About,
+    pub(crate) layout: Layout,
+    pub(crate) keep: Vec<String>,
 }
 
 /// What was asked, as the metadata of results have it.
 #[derive(Clone, Serialize)]
-struct About {
-    version: &'static str,
-    schema: u32,
-    layout: &'static str,
-    value: String,
-    game: &'static str,
-    method: &'static str,
-    seed: u64,
-    features: Vec<String>,
-    outputs: Option<Vec<String>>,
+pub(crate) struct About {
+    pub(crate) version: &'static str,
+    pub(crate) schema: u32,
+    pub(crate) layout: &'static str,
+    pub(crate) value: String,
+    pub(crate) game: &'static str,
+    pub(crate) method: &'static str,
+    pub(crate) seed: u64,
+    pub(crate) features: Vec<String>,
+    pub(crate) outputs: Option<Vec<String>>,
 }
 
 impl BatchExplainer {
-    /// Of a tree ensemble or linear model in a file of any format that [`Ensemble::from_path`] reads.
-    ///
-    /// # Errors
-    ///
-    /// [`BatchError::Model`].
-    pub fn of_file(path: impl AsRef<Path>) -> Result<Builder, BatchError> {
-        Ok(Self::of_trees(Ensemble::from_path(path)?))
-    }
-
-    /// Of a tree ensemble or linear model. Without a [background](Builder::background) its path-dependent game is played, which needs the
-    /// covers of the training in the model.
-    pub fn of_trees(ensemble: impl Into<Arc<Ensemble>>) -> Builder {
-        Builder::new(Source::Trees(ensemble.into()))
-    }
-
-    /// Of any model, by its marginal game against a background. Several threads may ask it at once.
-    pub fn of_model<M: Model + 'static>(model: Arc<M>, background: Background) -> Builder {
-        Builder::new(Source::Model(model)).background(background)
-    }
-
     /// The schema of the results of batches with the schema `input`, known before any row is explained.
     ///
     /// With [`Layout::Columns`] the kept columns, `output` where there are several, `base`, `prediction`, a column for each player, and

@@ -1,14 +1,16 @@
 //! What is asked of a model, before batches come.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use apportion::{
-    Background, Budget, ExplainError, Explainer, Method, Rows, Semivalue, Settings, Until, Value,
+    Background, Budget, Ensemble, ExplainError, Explainer, Method, Model, Rows, Semivalue, Settings, Until,
+    Value,
 };
 use rayon::ThreadPool;
 
-use super::{About, BatchExplainer, Inner, Source};
 use crate::error::BatchError;
+use crate::explainer::{About, BatchExplainer, Inner, Source};
 use crate::results::{Layout, Shape};
 
 /// The version of the schema of results.
@@ -34,8 +36,30 @@ pub struct Builder {
     keep: Vec<String>,
 }
 
+impl BatchExplainer {
+    /// Of a tree ensemble or linear model in a file of any format that [`Ensemble::from_path`] reads.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::Model`].
+    pub fn of_file(path: impl AsRef<Path>) -> Result<Builder, BatchError> {
+        Ok(Self::of_trees(Ensemble::from_path(path)?))
+    }
+
+    /// Of a tree ensemble or linear model. Without a [background](Builder::background) its path-dependent game is played, which needs the
+    /// covers of the training in the model.
+    pub fn of_trees(ensemble: impl Into<Arc<Ensemble>>) -> Builder {
+        Builder::new(Source::Trees(ensemble.into()))
+    }
+
+    /// Of any model, by its marginal game against a background. Several threads may ask it at once.
+    pub fn of_model<M: Model + 'static>(model: Arc<M>, background: Background) -> Builder {
+        Builder::new(Source::Model(model)).background(background)
+    }
+}
+
 impl Builder {
-    pub(super) fn new(source: Source) -> Self {
+    fn new(source: Source) -> Self {
         Self {
             source,
             background: None,
