@@ -150,7 +150,7 @@ impl Builder {
     }
 
     /// Keeps the tables of trees from batch to batch instead of making them for each: for many small batches. Those of all trees are in
-    /// memory then.
+    /// memory then. They are laid out otherwise: the last bits of values may be others than without, and are the same in all batches.
     #[must_use]
     pub fn keep_tables(mut self) -> Self {
         self.keeps_tables = true;

@@ -51,6 +51,36 @@ fn of_threads(threads: usize) -> BatchExplainer {
 }
 
 #[test]
+fn values_against_a_background_are_the_same_bits_whatever_the_batches() {
+    let background: Vec<f64> =
+        numbers(60, 10).iter().map(|number| if number.is_nan() { 0.0 } else { *number }).collect();
+    let background = Background::rows(background, 10).unwrap();
+    let rows = batch(&FEATURES, &numbers(300, 10));
+    let trees = || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz")).background(background.clone());
+    for asked in [trees(), trees().keep_tables()] {
+        let explainer = asked.keep(["id"]).build().unwrap();
+        // Tables that are kept are laid out otherwise, so that their last bits may be others.
+        let wanted = explainer.explain(&rows).unwrap();
+        for size in [1, 7, 100, 300] {
+            let batches = (0..300).step_by(size).map(|first| rows.slice(first, size.min(300 - first)));
+            for (found, first) in
+                explainer.explain_batches(batches.map(Ok::<_, ArrowError>)).zip((0..).step_by(size))
+            {
+                let found = found.unwrap();
+                for column in 1..found.num_columns() {
+                    let wanted = wanted.column(column).slice(first, found.num_rows());
+                    assert_eq!(
+                        bits(found.column(column)),
+                        bits(&wanted),
+                        "{size} rows at once, column {column}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn the_schema_is_known_before_any_row_and_says_what_was_asked() {
     let (explainer, rows) = (explainer(), batch(&FEATURES, &numbers(3, 10)));
     let schema = explainer.schema(rows.schema_ref()).unwrap();
