@@ -72,11 +72,11 @@
 //!
 //! # Cost
 //!
-//! The time of the explainer for the same rows: of trees, a cost for each call (tables of the trees) and one for each row. Small
-//! batches pay the first too often: DataFusion's 8192 rows are well chosen. Memory is that of a batch, its numbers as doubles and its
-//! values. A function remembers its last batches, one for each core: a query that
-//! asks for several fields of one call computes it once, though DataFusion may call it for each field. A call whose arguments are all
-//! constants is computed once.
+//! The time of the explainer for the same rows: of trees, a cost for each call (tables of the trees) and one for each row. Small batches
+//! pay the first too often: DataFusion's 8192 rows are well chosen. Memory is that of a batch, its numbers as doubles and its values.
+//!
+//! A function remembers its last batches, one for each core: a query that asks for several fields of one call computes it once, though
+//! DataFusion may call it for each field. A call whose arguments are all constants is computed once.
 //!
 //! # Errors
 //!
