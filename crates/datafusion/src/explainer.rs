@@ -1,0 +1,358 @@
+//! Explanations of record batches.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use apportion::{Ensemble, Explainer, Model, Rows};
+use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt64Array};
+use datafusion::arrow::compute::take;
+use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
+use rayon::ThreadPool;
+use serde::Serialize;
+
+use crate::columns::{Feature, chosen};
+use crate::error::BatchError;
+use crate::results::{Found, Layout, Shape, metadata};
+
+/// Explains record batches: a model, what is asked of it, and how results are laid out.
+///
+/// It is made by [`of_file`](Self::of_file), [`of_trees`](Self::of_trees) or [`of_model`](Self::of_model), which return a
+/// [`Builder`](crate::Builder). A clone is cheap and shares all that was prepared.
+///
+/// The values of a row depend on the row and the seed alone, to the last bit: not on the batch that it comes in, the number of threads or
+/// the order of rows.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use apportion::Background;
+/// use apportion_datafusion::BatchExplainer;
+/// use datafusion::arrow::array::{AsArray, Float64Array, Int64Array, RecordBatch};
+/// use datafusion::arrow::datatypes::Float64Type;
+///
+/// let model = Arc::new(|row: &[f64]| row[0] * row[1]);
+/// let explainer = BatchExplainer::of_model(model, Background::baseline(vec![0.0; 2])?)
+///     .feature_names(["a", "b"])
+///     .keep(["id"])
+///     .build()?;
+/// let batch = RecordBatch::try_from_iter([
+///     ("id", Arc::new(Int64Array::from(vec![7, 8])) as _),
+///     ("a", Arc::new(Int64Array::from(vec![1, 2])) as _),
+///     ("b", Arc::new(Float64Array::from(vec![3.0, 4.0])) as _),
+/// ])?;
+/// let found = explainer.explain(&batch)?;
+/// let names: Vec<&str> = found.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
+/// assert_eq!(names, ["id", "base", "prediction", "a", "b"]);
+/// assert_eq!(found.column(3).as_primitive::<Float64Type>().values(), &[1.5, 4.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct BatchExplainer {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What is explained.
+pub(crate) enum Source {
+    Trees(Arc<Ensemble>),
+    Model(Arc<dyn Model>),
+}
+
+/// A model with what is asked of it, prepared.
+pub(crate) struct Inner {
+    pub(crate) source: Source,
+    pub(crate) explainer: Explainer<'static>,
+    pub(crate) pool: Option<ThreadPool>,
+    pub(crate) features: usize,
+    /// Of the features, where they are known.
+    pub(crate) names: Option<Vec<String>>,
+    /// The features of each player, where players are groups.
+    pub(crate) groups: Option<Vec<Vec<usize>>>,
+    pub(crate) output_names: Option<Vec<String>>,
+    pub(crate) shape: Shape,
+    pub(crate) about: About,
+    pub(crate) layout: Layout,
+    pub(crate) keep: Vec<String>,
+}
+
+/// What was asked, as the metadata of results have it.
+#[derive(Clone, Serialize)]
+pub(crate) struct About {
+    pub(crate) version: &'static str,
+    pub(crate) schema: u32,
+    pub(crate) layout: &'static str,
+    pub(crate) value: String,
+    pub(crate) game: &'static str,
+    pub(crate) method: &'static str,
+    pub(crate) seed: u64,
+    pub(crate) features: Vec<String>,
+    pub(crate) outputs: Option<Vec<String>>,
+}
+
+impl BatchExplainer {
+    /// The schema of the results of batches with the schema `input`, known before any row is explained.
+    ///
+    /// With [`Layout::Columns`] the kept columns, `output` where there are several, `base`, `prediction`, a column for each player, and
+    /// where values are estimates `std error of PLAYER` and `evaluations`; a line for each row and output. With [`Layout::Lists`] a line
+    /// for each row: the kept columns, `base` and `prediction`, lists of them where there are several outputs; `values`, a list by players,
+    /// of lists by outputs; `std_errors` alike, and `evaluations`. Where an accuracy is asked for, `stopped_by`, too.
+    ///
+    /// The metadata have under `apportion` the version of the schema and what was asked, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError`] where columns are lacking, too many, of one name or of a type that holds no numbers.
+    pub fn schema(&self, input: &Schema) -> Result<Schema, BatchError> {
+        Ok(self.layout_of(input)?.schema.as_ref().clone())
+    }
+
+    /// The results of a batch. A batch of no rows gives one of no rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`schema`](Self::schema), and [`BatchError`] where a row cannot be explained or the model fails.
+    pub fn explain(&self, batch: &RecordBatch) -> Result<RecordBatch, BatchError> {
+        self.explain_in(batch, &self.layout_of(batch.schema_ref())?)
+    }
+
+    /// The results of batches, one after the other, in memory of one. Where a batch cannot be had or explained, the error
+    /// stands in its place.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use apportion::Background;
+    /// use apportion_datafusion::BatchExplainer;
+    /// use datafusion::arrow::array::{Float64Array, RecordBatch};
+    /// use datafusion::arrow::error::ArrowError;
+    ///
+    /// let model = Arc::new(|row: &[f64]| 2.0 * row[0]);
+    /// let explainer = BatchExplainer::of_model(model, Background::baseline(vec![0.0])?).build()?;
+    /// let batch = |numbers: Vec<f64>| RecordBatch::try_from_iter([("a", Arc::new(Float64Array::from(numbers)) as _)]);
+    /// // Any reader of Arrow is such an iterator.
+    /// let batches: Vec<Result<RecordBatch, ArrowError>> = vec![batch(vec![1.0, 2.0]), batch(vec![3.0])];
+    /// let rows = explainer.explain_batches(batches).map(|found| found.map(|found| found.num_rows()));
+    /// assert_eq!(rows.collect::<Result<Vec<_>, _>>()?, [2, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn explain_batches<B, E>(
+        &self,
+        batches: B,
+    ) -> impl Iterator<Item = Result<RecordBatch, BatchError>> + use<B, E>
+    where
+        B: IntoIterator<Item = Result<RecordBatch, E>>,
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let explainer = self.clone();
+        let mut known: Option<(SchemaRef, Laid)> = None;
+        batches.into_iter().map(move |batch| {
+            let batch = batch.map_err(|error| BatchError::Input(error.into()))?;
+            let laid = match known.take() {
+                Some((given, laid)) if given == *batch.schema_ref() => laid,
+                _ => explainer.layout_of(batch.schema_ref())?,
+            };
+            let found = explainer.explain_in(&batch, &laid);
+            known = Some((batch.schema(), laid));
+            found
+        })
+    }
+
+    /// How results of batches with this schema are made.
+    fn layout_of(&self, input: &Schema) -> Result<Laid, BatchError> {
+        let inner = &self.inner;
+        let column = |name: &String| input.fields().iter().position(|field| field.name() == name);
+        let kept: Vec<Option<usize>> = inner.keep.iter().map(column).collect();
+        if kept.contains(&None) {
+            let lacking = inner.keep.iter().zip(&kept).filter(|(_, place)| place.is_none());
+            return Err(BatchError::Keep {
+                lacking: lacking.map(|(name, _)| name.clone()).collect(),
+                columns: input.fields().iter().map(|field| field.name().clone()).collect(),
+            });
+        }
+        let kept: Vec<usize> = kept.into_iter().flatten().collect();
+        let features =
+            chosen(input, inner.names.as_deref(), inner.features, &inner.keep, self.names_are_rewritten())?;
+        for (feature, &column) in features.iter().enumerate() {
+            let field = input.field(column);
+            self.feature(feature, in_column(field)).check(field.data_type())?;
+        }
+        let names = match &inner.names {
+            Some(names) => names.clone(),
+            None => features.iter().map(|&column| input.field(column).name().clone()).collect(),
+        };
+        let players = self.players(&names);
+        let mut fields: Vec<FieldRef> = kept.iter().map(|&column| input.fields()[column].clone()).collect();
+        fields.extend(inner.layout.fields(&players, inner.shape).into_iter().map(Arc::new));
+        if let Some(name) = repeated(fields.iter().map(|field| field.name())) {
+            return Err(BatchError::SameResult { name });
+        }
+        let schema = Schema::new_with_metadata(fields, metadata(self.about(inner.layout.name(), players)));
+        Ok(Laid { schema: Arc::new(schema), kept, features })
+    }
+
+    fn explain_in(&self, batch: &RecordBatch, laid: &Laid) -> Result<RecordBatch, BatchError> {
+        let inner = &self.inner;
+        let columns: Vec<(String, &ArrayRef)> = laid
+            .features
+            .iter()
+            .map(|&column| (in_column(batch.schema_ref().field(column)), batch.column(column)))
+            .collect();
+        let found = self.found(&self.numbers(&columns, batch.num_rows())?)?;
+        let each = if inner.layout == Layout::Columns { inner.shape.outputs } else { 1 };
+        let mut arrays = Vec::with_capacity(laid.schema.fields().len());
+        for &column in &laid.kept {
+            let kept = batch.column(column);
+            arrays.push(if each == 1 {
+                Arc::clone(kept)
+            } else {
+                let rows = (0..batch.num_rows() as u64).flat_map(|row| std::iter::repeat_n(row, each));
+                take(kept, &UInt64Array::from_iter_values(rows), None)?
+            });
+        }
+        let outputs = self.names_of_outputs();
+        arrays.extend(inner.layout.arrays(&found, self.player_count(), &outputs, inner.shape)?);
+        Ok(RecordBatch::try_new(Arc::clone(&laid.schema), arrays)?)
+    }
+
+    /// The numbers of rows whose features are these arrays of a length of `rows`, each with what messages call it.
+    pub(crate) fn numbers(
+        &self,
+        columns: &[(String, &ArrayRef)],
+        rows: usize,
+    ) -> Result<Vec<f64>, BatchError> {
+        let width = self.inner.features;
+        let mut numbers = vec![0.0; rows * width];
+        for (feature, (place, column)) in columns.iter().enumerate().filter(|_| rows > 0) {
+            self.feature(feature, place.clone()).write(column, &mut numbers[feature..], width)?;
+        }
+        Ok(numbers)
+    }
+
+    /// What is found of rows that have these numbers.
+    pub(crate) fn found(&self, numbers: &[f64]) -> Result<Found, BatchError> {
+        let explicands = Rows::new(numbers, self.inner.features);
+        match &self.inner.pool {
+            Some(pool) => pool.install(|| self.explained(explicands)),
+            None => self.explained(explicands),
+        }
+    }
+
+    fn explained(&self, explicands: Rows<'_>) -> Result<Found, BatchError> {
+        let Inner { explainer, shape, .. } = &*self.inner;
+        let rows = explicands.len();
+        if rows == 0 {
+            return Ok(Found::default());
+        }
+        // The oracle's answer for all rows at once has no certificates.
+        if !shape.has_accuracy
+            && let Some(found) = explainer.exact(explicands)?
+        {
+            let base = found.base.repeat(rows);
+            let (values, predictions) = (found.values, found.predictions);
+            return Ok(Found { rows, values, base, predictions, ..Found::default() });
+        }
+        let mut found = Found { rows, ..Found::default() };
+        for explanation in explainer.explain_rows(explicands)? {
+            if shape.is_estimate {
+                let unknown = || vec![f64::NAN; explanation.values.len()];
+                found.std_errors.extend(explanation.std_errors.unwrap_or_else(unknown));
+                found.evaluations.push(i64::try_from(explanation.evaluations).unwrap_or(i64::MAX));
+            }
+            if shape.has_accuracy {
+                let certificate = explanation.certificate;
+                found.stopped_by.push(certificate.map(|certificate| certificate.stopped_by.to_string()));
+            }
+            found.values.extend(explanation.values);
+            found.base.extend(explanation.base);
+            found.predictions.extend(explanation.prediction);
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn feature_count(&self) -> usize {
+        self.inner.features
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        self.inner.shape
+    }
+
+    /// The names of the features; where none are known they are numbered.
+    pub(crate) fn feature_names(&self) -> Vec<String> {
+        let numbered = || (0..self.inner.features).map(|feature| format!("f{feature}")).collect();
+        self.inner.names.clone().unwrap_or_else(numbered)
+    }
+
+    /// What is known of a feature that messages call `place`.
+    pub(crate) fn feature(&self, feature: usize, place: String) -> Feature<'_> {
+        let ensemble = match &self.inner.source {
+            Source::Trees(ensemble) => Some(&**ensemble),
+            Source::Model(_) => None,
+        };
+        Feature::new(place, ensemble, feature)
+    }
+
+    /// What those are called who have values: the features, or groups that play as one.
+    pub(crate) fn players(&self, names: &[String]) -> Vec<String> {
+        match &self.inner.groups {
+            None => names.to_vec(),
+            Some(groups) => groups
+                .iter()
+                .map(|group| {
+                    let names: Vec<&str> = group.iter().map(|&feature| names[feature].as_str()).collect();
+                    names.join(",")
+                })
+                .collect(),
+        }
+    }
+
+    /// What was asked, as JSON.
+    pub(crate) fn about(&self, layout: &'static str, features: Vec<String>) -> String {
+        let about = About { layout, features, ..self.inner.about.clone() };
+        // Texts and numbers alone, which JSON has for all.
+        serde_json::to_string(&about).unwrap_or_default()
+    }
+
+    fn player_count(&self) -> usize {
+        self.inner.groups.as_ref().map_or(self.inner.features, Vec::len)
+    }
+
+    fn names_of_outputs(&self) -> Vec<String> {
+        let numbered = || (0..self.inner.shape.outputs).map(|output| output.to_string()).collect();
+        self.inner.output_names.clone().unwrap_or_else(numbered)
+    }
+
+    /// Whether columns may have signs in their names that the library of the model does not store.
+    fn names_are_rewritten(&self) -> bool {
+        match &self.inner.source {
+            Source::Trees(ensemble) => ensemble.origin().format.starts_with("LightGBM"),
+            Source::Model(_) => false,
+        }
+    }
+}
+
+impl std::fmt::Debug for BatchExplainer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let about = self.about(self.inner.layout.name(), self.players(&self.feature_names()));
+        write!(f, "BatchExplainer({about})")
+    }
+}
+
+/// How results of batches of one schema are made.
+struct Laid {
+    schema: SchemaRef,
+    /// The places of the columns that are kept.
+    kept: Vec<usize>,
+    /// The places of the features.
+    features: Vec<usize>,
+}
+
+/// What messages call a column.
+fn in_column(field: &Field) -> String {
+    format!("column {:?}", field.name())
+}
+
+/// A name that comes twice.
+pub(crate) fn repeated<'n>(names: impl Iterator<Item = &'n String>) -> Option<String> {
+    let mut seen = std::collections::HashSet::new();
+    names.into_iter().find(|name| !seen.insert(*name)).cloned()
+}

@@ -1,0 +1,327 @@
+//! Functions of SQL.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::ScalarValue;
+use datafusion::error::Result;
+use datafusion::execution::context::SessionContext;
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
+    Volatility,
+};
+
+use crate::error::BatchError;
+use crate::explainer::{BatchExplainer, repeated};
+use crate::recent::Recent;
+use crate::results::metadata;
+
+/// The layout of what functions return, as their metadata name it.
+const LAYOUT: &str = "struct";
+
+/// Gives a session the function `name`, whose arguments are the features of the explainer's model in its order.
+///
+/// ```sql
+/// SELECT id, explain_risk(age, bmi, bp) FROM patients
+/// ```
+///
+/// It returns a struct for each row: `base` and `prediction`, numbers, or lists of them where the model has several outputs; `values`, a
+/// struct with a field for each player, of the same type; where these are estimates `std_errors` alike, and `evaluations`; where an
+/// accuracy is asked for, `stopped_by`. The number of arguments and their types are checked when the query is planned. NULL is a missing
+/// value. A name without capitals that is no
+/// word of SQL needs no quotes in a query. The [columns to keep](crate::Builder::keep) and the layout of the explainer play
+/// no part.
+///
+/// # Errors
+///
+/// [`BatchError::SamePlayer`] where two players have one name.
+pub fn register(
+    session: &SessionContext,
+    name: impl Into<String>,
+    explainer: BatchExplainer,
+) -> std::result::Result<(), BatchError> {
+    session.register_udf(function(name, explainer)?);
+    Ok(())
+}
+
+/// The function that [`register`] gives a session, for expressions that are put together in Rust.
+///
+/// # Errors
+///
+/// As [`register`].
+pub fn function(
+    name: impl Into<String>,
+    explainer: BatchExplainer,
+) -> std::result::Result<ScalarUDF, BatchError> {
+    let prepared = Prepared::new(explainer)?;
+    Ok(ScalarUDF::from(Function { name: name.into(), signature: any(), of: Of::One(Arc::new(prepared)) }))
+}
+
+/// Gives a session the function `explain`, which is told the model first: the path of a file of trees with covers, whose path-dependent
+/// game is played. Its other name is `explain_row`.
+///
+/// ```sql
+/// SELECT explain('model.json', age, bmi, bp) FROM patients;
+/// SELECT id, explain_row('model.json', age, bmi, bp) FROM patients;
+/// ```
+///
+/// `EXPLAIN` is a word of SQL, too, and the parser of DataFusion's own dialect takes it for the end of a list where it comes after a
+/// comma: there say `explain_row`, or `"explain"` with quotes.
+///
+/// The path is a text in the query. The file is read when a query is planned that names it first, and its model stays in memory with the
+/// session: a file that changes is read anew by a new call of this function.
+///
+/// Whoever writes the SQL names files, and the process opens them. Where that is not to be, [`register`] one model, or give
+/// [`register_models`] the models that may be named.
+pub fn register_all(session: &SessionContext) {
+    let load = |path: &str| BatchExplainer::of_file(path)?.build();
+    session.register_udf(of_models("explain".to_owned(), load).with_aliases(["explain_row"]));
+}
+
+/// As [`register_all`], with a function that makes the explainer of what a query calls a model: names instead of paths, models from an
+/// object store, other games and values. It is asked once for each name; an error is not remembered.
+/// What is none of this crate's errors it may return as [`BatchError::Input`].
+///
+/// ```
+/// use apportion_datafusion::{BatchExplainer, register_models};
+/// use datafusion::prelude::SessionContext;
+///
+/// let session = SessionContext::new();
+/// // SELECT explain_by('risk', …) reads /models/risk.json, and no other folder can be named.
+/// register_models(&session, "explain_by", |name| {
+///     let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+///     BatchExplainer::of_file(format!("/models/{letters}.json"))?.seed(7).build()
+/// });
+/// ```
+pub fn register_models(
+    session: &SessionContext,
+    name: impl Into<String>,
+    load: impl Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Send + Sync + 'static,
+) {
+    session.register_udf(of_models(name.into(), load));
+}
+
+/// The function that knows models by their names.
+fn of_models(
+    name: String,
+    load: impl Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Send + Sync + 'static,
+) -> ScalarUDF {
+    let models = Models { load: Box::new(load), known: Mutex::default() };
+    ScalarUDF::from(Function { name, signature: any(), of: Of::Named(Arc::new(models)) })
+}
+
+/// Any arguments: what does not fit is refused in words of our own.
+fn any() -> Signature {
+    Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], Volatility::Immutable)
+}
+
+/// A function of SQL. Two are equal where they share what they explain.
+#[derive(Debug)]
+struct Function {
+    name: String,
+    signature: Signature,
+    of: Of,
+}
+
+/// What is explained.
+#[derive(Debug)]
+enum Of {
+    /// One model.
+    One(Arc<Prepared>),
+    /// The model that the first argument names.
+    Named(Arc<Models>),
+}
+
+/// An explainer with the type of what its function returns.
+#[derive(Debug)]
+struct Prepared {
+    explainer: BatchExplainer,
+    features: Vec<String>,
+    players: Vec<String>,
+    returns: FieldRef,
+    recent: Recent,
+}
+
+/// Makes the explainer of what a query calls a model.
+type Load = dyn Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Send + Sync;
+
+/// Models by what queries call them.
+struct Models {
+    load: Box<Load>,
+    known: Mutex<HashMap<String, Arc<Prepared>>>,
+}
+
+impl Prepared {
+    fn new(explainer: BatchExplainer) -> std::result::Result<Self, BatchError> {
+        let features = explainer.feature_names();
+        let players = explainer.players(&features);
+        if let Some(name) = repeated(players.iter()) {
+            return Err(BatchError::SamePlayer { name });
+        }
+        let returned = DataType::Struct(explainer.shape().struct_fields(&players));
+        let about = explainer.about(LAYOUT, players.clone());
+        let returns = Arc::new(Field::new("explain", returned, true).with_metadata(metadata(about)));
+        Ok(Self { explainer, features, players, returns, recent: Recent::new() })
+    }
+
+    /// Checks the types of the numbers, the first of which is argument number `first` of the function.
+    fn check(
+        &self,
+        function: &str,
+        types: &[&DataType],
+        first: usize,
+    ) -> std::result::Result<(), BatchError> {
+        let wanted = self.explainer.feature_count();
+        if types.len() != wanted {
+            return Err(BatchError::Arguments {
+                function: function.to_owned(),
+                given: types.len(),
+                wanted,
+                after_model: first > 1,
+                features: self.features.clone(),
+            });
+        }
+        for (feature, given) in types.iter().enumerate() {
+            self.explainer.feature(feature, self.place(function, feature, first)).check(given)?;
+        }
+        Ok(())
+    }
+
+    /// What messages call an argument.
+    fn place(&self, function: &str, feature: usize, first: usize) -> String {
+        format!("argument {} of {function} ({:?})", first + feature, self.features[feature])
+    }
+
+    fn run(
+        &self,
+        function: &str,
+        arguments: &[ColumnarValue],
+        first: usize,
+        rows: usize,
+    ) -> Result<ColumnarValue> {
+        let types: Vec<DataType> = arguments.iter().map(ColumnarValue::data_type).collect();
+        self.check(function, &types.iter().collect::<Vec<_>>(), first)?;
+        // A row of constants is explained once, however many rows it stands for.
+        let is_constant = arguments.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
+        let rows = if is_constant { 1 } else { rows };
+        let arrays = arguments.iter().map(|argument| argument.to_array(rows));
+        let arrays = arrays.collect::<Result<Vec<ArrayRef>>>()?;
+        let columns: Vec<(String, &ArrayRef)> = arrays
+            .iter()
+            .enumerate()
+            .map(|(feature, array)| (self.place(function, feature, first), array))
+            .collect();
+        let numbers = self.explainer.numbers(&columns, rows)?;
+        if let Some(structs) = self.recent.get(&numbers).filter(|_| !is_constant) {
+            return Ok(ColumnarValue::Array(structs));
+        }
+        let found = self.explainer.found(&numbers)?;
+        let structs: ArrayRef = Arc::new(self.explainer.shape().structs(&found, &self.players)?);
+        debug_assert_eq!(structs.data_type(), self.returns.data_type());
+        if is_constant {
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&structs, 0)?));
+        }
+        self.recent.put(numbers, &structs);
+        Ok(ColumnarValue::Array(structs))
+    }
+}
+
+impl Models {
+    fn get(&self, function: &str, name: &str) -> std::result::Result<Arc<Prepared>, BatchError> {
+        // Whoever panicked while it held the models has left them whole.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(prepared) = known.get(name) {
+            return Ok(Arc::clone(prepared));
+        }
+        let loaded = (self.load)(name).and_then(Prepared::new).map_err(|problem| BatchError::InQuery {
+            function: function.to_owned(),
+            path: name.to_owned(),
+            problem: Box::new(problem),
+        })?;
+        let prepared = Arc::new(loaded);
+        known.insert(name.to_owned(), Arc::clone(&prepared));
+        Ok(prepared)
+    }
+}
+
+impl std::fmt::Debug for Models {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Models")
+    }
+}
+
+impl Function {
+    /// The explainer, and the arguments that come before the numbers.
+    fn prepared(
+        &self,
+        first: Option<&ScalarValue>,
+    ) -> std::result::Result<(Arc<Prepared>, usize), BatchError> {
+        match &self.of {
+            Of::One(prepared) => Ok((Arc::clone(prepared), 0)),
+            Of::Named(models) => {
+                let name = first.and_then(|first| first.try_as_str().flatten());
+                let name = name.ok_or_else(|| BatchError::NoModel { function: self.name.clone() })?;
+                Ok((models.get(&self.name, name)?, 1))
+            }
+        }
+    }
+
+    /// Where what it explains is in memory: by that functions are told apart.
+    fn identity(&self) -> (usize, &str) {
+        let place = match &self.of {
+            Of::One(prepared) => Arc::as_ptr(prepared).addr(),
+            Of::Named(models) => Arc::as_ptr(models).addr(),
+        };
+        (place, &self.name)
+    }
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+}
+
+impl Eq for Function {}
+
+impl Hash for Function {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity().hash(state);
+    }
+}
+
+impl ScalarUDFImpl for Function {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        let (prepared, _) = self.prepared(None).map_err(BatchError::in_plan)?;
+        Ok(prepared.returns.data_type().clone())
+    }
+
+    fn return_field_from_args(&self, arguments: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let first = arguments.scalar_arguments.first().copied().flatten();
+        let (prepared, before) = self.prepared(first).map_err(BatchError::in_plan)?;
+        let types: Vec<&DataType> =
+            arguments.arg_fields.iter().skip(before).map(|field| field.data_type()).collect();
+        prepared.check(&self.name, &types, before + 1).map_err(BatchError::in_plan)?;
+        Ok(Arc::clone(&prepared.returns))
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let first = match arguments.args.first() {
+            Some(ColumnarValue::Scalar(first)) => Some(first),
+            _ => None,
+        };
+        let (prepared, before) = self.prepared(first)?;
+        prepared.run(&self.name, &arguments.args[before..], before + 1, arguments.number_rows)
+    }
+}
