@@ -157,3 +157,27 @@ def test_what_does_not_fit_is_said_before_anything_runs(trees, numbers, table):
         list(apportion.explain_batches([3], trees, rows))
     with pytest.raises(apportion.UsageError, match="kernel, precision and rows"):
         apportion.BatchExplainer(additive, rows, rows=3)
+
+
+def test_a_plan_says_what_a_table_takes(trees, numbers, table):
+    explainer = apportion.BatchExplainer(trees, numbers[0][:9], keep="id", feature_names=NAMES)
+    plan = explainer.plan(table, 10**6)
+    result = whole(explainer(table))
+    assert plan["method"] == "tree" and plan["evaluations"] == 0
+    assert plan["bytes"] == pytest.approx(10**6 * result.nbytes / len(table), rel=0.01)
+    assert 0 < plan["seconds"] < 10_000 and plan["bytes_sent"] == pytest.approx(len(pickle.dumps(explainer)), rel=0.2)
+    plan = apportion.BatchExplainer(additive, numbers[0][:9], keep="id", feature_names=NAMES, method="leverage-shap", budget=10).plan(table, 500)
+    assert (plan["method"], plan["evaluations_per_row"], plan["evaluations"], plan["bytes_sent"]) == ("leverage-shap", 10, 5000, plan["bytes_sent"])
+    asked = []
+
+    def slow(rows):
+        asked.append(len(rows))
+        import time
+
+        time.sleep(0.05)
+        return additive(rows)
+
+    apportion.BatchExplainer(slow, numbers[0][:1], keep="id", feature_names=NAMES).plan(table, 10**9, seconds=0.2)
+    assert len(asked) < 60
+    with pytest.raises(apportion.DataError, match="measured on rows, and the sample has none"):
+        explainer.plan(table.slice(0, 0), 10)
