@@ -1,4 +1,4 @@
-"""Threads of the engine: one pool for each number of threads and process."""
+"""Threads of the engine: one pool for each number of threads and process; where one thread is asked for, one for each thread that asks."""
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
 import atexit
@@ -15,6 +15,11 @@ _left_behind = []
 def pool(threads=None):
     """The pool of so many threads, by default as `set_threads` or the environment variable `RAYON_NUM_THREADS` says."""
     count = _default if threads is None else threads
+    if count == 1:
+        # Threads that ask for one each work beside each other: so engines of data run their tasks.
+        if not hasattr(_own, "pool"):
+            _own.pool = _core.Pool(1)
+        return _own.pool
     found = _pools.get(count)
     if found is None:
         found = _pools.setdefault(count, _core.Pool(count))
@@ -72,14 +77,14 @@ def _end():
 
 
 def _forked():
-    global _inside
-    _left_behind.append(dict(_pools))
+    global _inside, _own
+    _left_behind.append((dict(_pools), _own))
     _pools.clear()
-    _inside = _Inside()
+    _inside, _own = _Inside(), threading.local()
 
 
 _default = 0
-_inside = _Inside()
+_inside, _own = _Inside(), threading.local()
 atexit.register(_end)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
