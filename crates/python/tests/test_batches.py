@@ -181,3 +181,48 @@ def test_a_plan_says_what_a_table_takes(trees, numbers, table):
     assert len(asked) < 60
     with pytest.raises(apportion.DataError, match="measured on rows, and the sample has none"):
         explainer.plan(table.slice(0, 0), 10)
+
+
+@pytest.mark.parametrize("asked", [{"background": 1}, {"background": 30}, {"game": "path-dependent"}])
+def test_interactions_of_trees_have_the_same_bytes_however_a_table_is_cut(asked, trees, numbers, table):
+    asked = dict(asked)
+    background = numbers[0][: asked.pop("background")] if "background" in asked else None
+    explainer = apportion.BatchExplainer(trees, background, keep="id", feature_names=NAMES, interactions=True, **asked)
+    part = table.slice(0, 300)
+    wanted = whole(explainer(part))
+    assert wanted.column_names[3:8] == ["f0", "f0 × f1", "f0 × f2", "f0 × f3", "f1"]
+    for sizes in [[7], [1, 2, 50], [299]]:
+        assert whole(explainer(cut(part, sizes))).equals(wanted), sizes
+    plain = apportion.Explainer(trees, background, feature_names=NAMES, **asked)(np.column_stack([part[name] for name in NAMES]), interactions="index").values
+    for place, (i, j) in enumerate(zip(*np.triu_indices(4))):
+        assert np.allclose(wanted.column(3 + place), plain[:, i, j], atol=1e-12)
+    summary = apportion.Summary.of(explainer(part))
+    assert np.allclose(summary.mean_absolute[1], np.abs(plain[:, 0, 1]).mean()) and summary.players[1] == "f0 × f1"
+    with pytest.raises(apportion.DataError, match="parts are of one question"):
+        summary + apportion.Summary.of(apportion.explain_batches(part, trees, background, keep="id", feature_names=NAMES, **asked))
+
+
+def test_interactions_of_functions_have_errors_where_they_are_estimates(numbers, table):
+    players = 8
+    rows = np.random.default_rng(1).normal(size=(6, players))
+    given = pyarrow.table({f"x{place}": rows[:, place] for place in range(players)})
+
+    def model(rows):
+        return rows[:, 0] * rows[:, 1] + np.tanh(rows.sum(axis=1))
+
+    exact = None
+    for budget, is_estimate in ((256, False), (120, True)):
+        explainer = apportion.BatchExplainer(model, np.zeros((1, players)), interactions=True, layout="lists", budget=budget)
+        found = whole(explainer(given))
+        assert ("std_errors" in found.column_names) == is_estimate
+        assert whole(explainer(cut(given, [1]))).equals(found)
+        values = np.array(found["values"].to_pylist())
+        assert values.shape == (6, players * (players + 1) // 2)
+        exact = values if exact is None else exact
+        assert np.linalg.norm(values - exact) < 0.5 * np.linalg.norm(exact)
+    with pytest.raises(apportion.UsageError, match="until is an accuracy of values"):
+        apportion.BatchExplainer(model, np.zeros((1, players)), interactions=True, until=0.1)
+    with pytest.raises(apportion.UsageError, match="interactions='remainder': give True"):
+        apportion.BatchExplainer(model, np.zeros((1, players)), interactions="remainder")
+    with pytest.raises(apportion.DataError, match="batches are builtins.int: give an iterator"):
+        list(apportion.explain_batches(3, model, np.zeros((1, players))))

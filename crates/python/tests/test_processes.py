@@ -39,6 +39,24 @@ def test_several_threads_explain_at_once(numbers):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_threads_that_ask_for_one_thread_each_do_not_wait_for_each_other():
+    rows, other_is_done, found = np.zeros((1, 3)), threading.Event(), []
+
+    def waiting(given):
+        assert other_is_done.wait(20)
+        return given.sum(axis=1)
+
+    def work():
+        found.append(apportion.explain(waiting, np.ones((2, 3)), rows, threads=1).values)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    apportion.explain(lambda given: given.sum(axis=1), np.ones((2, 3)), rows, threads=1)
+    other_is_done.set()
+    thread.join(30)
+    assert np.array_equal(found[0], np.ones((2, 3)))
+
+
 def test_a_forked_process_explains(numbers):
     rows, _ = numbers
     wanted = apportion.explain(lambda given: given.prod(axis=1), rows).values

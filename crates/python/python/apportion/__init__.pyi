@@ -103,6 +103,7 @@ class BatchExplainer:
 
     explainer: Explainer
     layout: str
+    interactions: bool
     keep: list[str]
     def __init__(
         self,
@@ -111,6 +112,7 @@ class BatchExplainer:
         *,
         keep: str | Sequence[str] = (),
         layout: Literal["columns", "lists"] = "columns",
+        interactions: bool | Literal["index"] = False,
         **more: Any,
     ) -> None: ...
     def with_threads(self, threads: int | None) -> BatchExplainer: ...
@@ -281,6 +283,7 @@ def explain_batches(
     *,
     keep: str | Sequence[str] = (),
     layout: Literal["columns", "lists"] = "columns",
+    interactions: bool | Literal["index"] = False,
     **more: Any,
 ) -> Iterator[Any]: ...
 def explain_image(

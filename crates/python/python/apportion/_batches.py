@@ -32,7 +32,7 @@ class BatchExplainer:
     [{'id': [7, 8], 'base': [0.0, 0.0], 'prediction': [3.0, 8.0], 'a': [1.5, 4.0], 'b': [1.5, 4.0]}]
     """
 
-    def __init__(self, model, background=None, *, keep=(), layout="columns", **more):
+    def __init__(self, model, background=None, *, keep=(), layout="columns", interactions=False, **more):
         if layout not in LAYOUTS:
             raise UsageError(f"layout={layout!r}: give {' or '.join(map(repr, LAYOUTS))}")
         if isinstance(model, Explainer):
@@ -45,10 +45,14 @@ class BatchExplainer:
             raise UsageError('model_output="log_loss" explains rows with y, which batches do not have; explain a function that returns the loss')
         if explainer._game_for(None) != "path-dependent" and explainer._background is None:
             raise UsageError("batches are explained against one background, the same for all of them: give one")
+        if interactions not in (True, False, "index"):
+            raise UsageError(f'interactions={interactions!r}: give True, for the indices of single players and of pairs')
+        if interactions and explainer._asked["until"] is not None:
+            raise UsageError("until is an accuracy of values, and pairs have none here: leave it out, and look at their standard errors")
         if explainer.ensemble is not None and "rows" not in explainer._asked:
             explainer = copy.copy(explainer)
             explainer._asked = {**explainer._asked, "rows": ROWS}
-        self.explainer, self.layout = explainer, layout
+        self.explainer, self.layout, self.interactions = explainer, layout, bool(interactions)
         self.keep = [keep] if isinstance(keep, str) else list(keep)
         if len(set(self.keep)) != len(self.keep):
             raise UsageError(f"keep names a column twice: {listed(self.keep)}")
@@ -115,7 +119,8 @@ class BatchExplainer:
         double = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if double is not None:
             raise DataError(f'the results would have two columns "{double}"; rename the one that is kept, or give layout="lists"')
-        about = dict(version=__version__, schema=SCHEMA, layout=self.layout, kept=len(self.keep), value=asked["value"], game=explainer._game_for(None), method=method,
+        about = dict(version=__version__, schema=SCHEMA, layout=self.layout, kept=len(self.keep), value=asked["value"], interactions=self.interactions, game=explainer._game_for(None),
+                     method=method,
                      seed=asked["seed"], features=list(players), outputs=explainer.output_names)
         return pyarrow.schema(fields, {"apportion": json.dumps(about, ensure_ascii=False)})
 
@@ -187,7 +192,10 @@ class BatchExplainer:
             features = explainer._background.values.shape[1] if explainer._background is not None else explainer._wanted.count
             core = explainer._prepare(Table(np.zeros((1, features)), names))
             method = core.plan(np.zeros((1, features)), pool(explainer.threads))[0]
-            self._prepared = columns, (explainer._players(names), explainer.output_count, method, method not in ("tree", "exact"))
+            players = explainer._players(names)
+            if self.interactions:
+                players = [players[i] if i == j else f"{players[i]} × {players[j]}" for i, j in zip(*np.triu_indices(len(players)))]
+            self._prepared = columns, (players, explainer.output_count, method, method not in ("tree", "exact"))
         return self._prepared[1]
 
     def _columns(self, names):
@@ -205,12 +213,16 @@ class BatchExplainer:
         kept = [batch.column(name) for name in self.keep]
         if not batch.num_rows:
             return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in schema], schema=schema)
-        explanation = explainer(batch.select(self._columns(batch.schema.names)))
+        explanation = explainer(batch.select(self._columns(batch.schema.names)), interactions=self.interactions)
         rows, values, base, predictions = batch.num_rows, explanation.values, explanation.base_values, explanation.predictions
         errors = explanation.std_errors if is_estimate else None
         if is_estimate and errors is None:
             # All of these rows are exact.
             errors = np.zeros(values.shape)
+        if self.interactions:
+            # Of each pair once.
+            upper = np.triu_indices(values.shape[1])
+            values, errors = (None if array is None else array[:, upper[0], upper[1]] for array in (values, errors))
         values, errors = (None if array is None else array.reshape(rows, len(players), outputs) for array in (values, errors))
         each = outputs if self.layout == "columns" else 1
         if each > 1:
@@ -246,13 +258,14 @@ class BatchExplainer:
         return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def explain_batches(batches, model, background=None, *, keep=(), layout="columns", **more):
+def explain_batches(batches, model, background=None, *, keep=(), layout="columns", interactions=False, **more):
     """Explains record batches of Arrow one after the other: an iterator of record batches, of the memory of one.
 
     batches: an iterator of `pyarrow.RecordBatch`, or anything that has a stream of them: a reader, a table.
     model, background, and further options: as of `apportion.Explainer`, or such an explainer.
     keep: columns of the batches that results have, too, such as an id.
     layout: "columns", a column for each player, or "lists", one list of values for each row. `BatchExplainer.schema` describes both.
+    interactions: True for the interaction indices of all pairs, `a × b`, among those of single players, `a`, in the place of values.
 
     >>> import numpy as np, pyarrow, apportion
     >>> table = pyarrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]})
@@ -260,7 +273,7 @@ def explain_batches(batches, model, background=None, *, keep=(), layout="columns
     >>> pyarrow.Table.from_batches(found).to_pylist()
     [{'base': 0.0, 'prediction': 4.0, 'values': [1.0, 3.0]}, {'base': 0.0, 'prediction': 6.0, 'values': [2.0, 4.0]}]
     """
-    return BatchExplainer(model, background, keep=keep, layout=layout, **more)(batches)
+    return BatchExplainer(model, background, keep=keep, layout=layout, interactions=interactions, **more)(batches)
 
 
 def record_batches(batches):
@@ -273,6 +286,8 @@ def record_batches(batches):
         batches = batches.to_batches()
     elif not isinstance(batches, pyarrow.RecordBatchReader) and hasattr(batches, "__arrow_c_stream__"):
         batches = pyarrow.RecordBatchReader.from_stream(batches)
+    if not hasattr(batches, "__iter__"):
+        raise DataError(f"batches are {type(batches).__module__}.{type(batches).__qualname__}: give an iterator of pyarrow.RecordBatch, a reader or a table")
     for batch in batches:
         if not isinstance(batch, pyarrow.RecordBatch):
             if not hasattr(batch, "__arrow_c_array__"):

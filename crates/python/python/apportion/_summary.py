@@ -294,5 +294,5 @@ def _values_of(batch):
         values = np.asarray(flat).reshape(-1, players, outputs)
     if not np.isfinite(values).all():
         raise DataError("values that are no numbers have no summary: look at the rows where they are NaN or infinite")
-    wanted = ("value", "game", "features", "outputs", "seed")
+    wanted = ("value", "interactions", "game", "features", "outputs", "seed")
     return values, {name: about[name] for name in wanted}
