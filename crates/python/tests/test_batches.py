@@ -226,3 +226,22 @@ def test_interactions_of_functions_have_errors_where_they_are_estimates(numbers,
         apportion.BatchExplainer(model, np.zeros((1, players)), interactions="remainder")
     with pytest.raises(apportion.DataError, match="batches are builtins.int: give an iterator"):
         list(apportion.explain_batches(3, model, np.zeros((1, players))))
+
+
+def test_words_come_in_all_forms_of_arrow(booster, frame):
+    rows = frame[0]
+    wanted = apportion.explain(booster, rows, rows[:20]).values
+    given = pyarrow.Table.from_pandas(rows, preserve_index=False)
+    words = given.set_column(1, "colour", given["colour"].cast(pyarrow.string()))
+    tables = [given, words, words.set_column(1, "colour", words["colour"].cast(pyarrow.large_string()))]
+    # Each part has categories of its own.
+    parts = (rows[start:start + 9] for start in range(0, len(rows), 9))
+    tables.append([pyarrow.RecordBatch.from_pandas(part.assign(colour=part.colour.astype(str).astype("category")), preserve_index=False) for part in parts])
+    polars = pytest.importorskip("polars")
+    tables += [polars.from_arrow(words), polars.from_arrow(words).with_columns(polars.col("colour").cast(polars.Categorical)), rows]
+    for table in tables:
+        found = whole(apportion.explain_batches(table, booster, rows[:20]))
+        assert np.allclose(np.column_stack([found[name] for name in rows.columns]), wanted, atol=1e-12), type(table)
+    assert apportion.summarize(words, booster, rows[:20]).explanation().data is None
+    with pytest.raises(apportion.DataError, match="holds 'pink', which is no category"):
+        list(apportion.explain_batches(words.set_column(1, "colour", pyarrow.array(["pink"] * len(rows))), booster, rows[:20]))

@@ -44,7 +44,7 @@ def here(frame, *asked, **more):
 
 def summary_here(frame, *asked, **more):
     table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    return apportion.Summary.of(apportion.explain_batches(table, *asked, **more))
+    return apportion.summarize(table, *asked, **more)
 
 
 def same(found, wanted):

@@ -67,6 +67,35 @@ def test_parts_in_any_order_have_the_same_bytes(rows):
     assert apportion.Summary.of(results_of(rows, layout="lists")) == one_by_one
 
 
+def test_the_sample_is_of_the_same_rows_however_they_are_cut(rows, monkeypatch, tmp_path):
+    monkeypatch.setattr("apportion._summary.KEPT", 40)
+    rows = np.concatenate([rows, np.repeat(rows[:1], 300, axis=0)])
+    table = pyarrow.table({name: rows[:, place] for place, name in enumerate(NAMES)})
+
+    def model(rows):
+        return np.tanh(rows[:, 0]) + rows[:, 2]
+
+    wanted = apportion.summarize(table, model, np.zeros((1, 3)))
+    for size in (1, 13, 400):
+        parts = [apportion.summarize(table.slice(start, size), model, np.zeros((1, 3))) for start in range(0, len(table), size)]
+        parts = [apportion.Summary.from_bytes(part.to_bytes()) for part in reversed(parts)]
+        assert sum(parts[1:], parts[0]).to_bytes() == wanted.to_bytes()
+    sample = wanted.explanation()
+    assert sample.shape == (40, 3) and len({row.tobytes() for row in sample.data}) == 40
+    known = {row.tobytes() for row in rows + 0.0}
+    assert all(row.tobytes() in known for row in sample.data)
+    plain = apportion.explain(model, sample.data, np.zeros((1, 3)))
+    assert np.array_equal(sample.values, plain.values) and np.array_equal(sample.predictions, plain.predictions)
+    page = tmp_path / "page.html"
+    wanted.report(page)
+    assert "A sample of 40 of 800 rows" in page.read_text()
+    pairs = apportion.summarize(table, model, np.zeros((1, 3)), interactions=True).explanation()
+    assert pairs.shape == (40, 3, 3) and np.allclose(pairs.values, apportion.Explainer(model, np.zeros((1, 3)))(pairs.data, interactions=True).values)
+    words = table.append_column("w", pyarrow.array(["x"] * 800))
+    without = apportion.Summary.of(apportion.explain_batches(words, model, np.zeros((1, 3)), keep="w", layout="lists"))
+    assert without.explanation().data is None and without.mean.tolist() == wanted.mean.tolist()
+
+
 def test_several_outputs_have_theirs_each(rows):
     def model(rows):
         return np.column_stack([rows[:, 0], 2 * rows[:, 1], rows.sum(axis=1)])
@@ -76,6 +105,8 @@ def test_several_outputs_have_theirs_each(rows):
         plain = apportion.explain(model, np.clip(rows, -1, 1), np.zeros((1, 3))).values
         assert summary.mean_absolute.shape == (3, 3) and summary.output_names == ["x", "y", "z"]
         assert np.allclose(summary.mean_absolute, np.abs(plain).mean(axis=0), atol=1e-15)
+        sample = summary.explanation()
+        assert sample.shape[1:] == (3, 3) and set(sample.predictions[:, 1]) == set(model(np.clip(rows, -1, 1))[:, 1])
         assert {(line["player"], line["output"]) for line in summary.table()} == set(itertools.product(NAMES, "xyz"))
 
 

@@ -11,7 +11,7 @@ model.
 [[3.0, 3.0, 4.0]]
 """
 from . import games
-from ._batches import BatchExplainer, explain_batches
+from ._batches import BatchExplainer, explain_batches, summarize
 from ._core import __version__, methods
 from ._errors import (
     AccuracyWarning,
@@ -35,5 +35,5 @@ from .games import Game
 
 __all__ = [
     "AccuracyWarning", "BatchExplainer", "CallError", "DataError", "Ensemble", "Error", "Explainer", "Explanation", "Game", "InternalError", "ModelError", "ModelWarning",
-    "NotFittedError", "Summary", "TreeExplainer", "UsageError", "__version__", "explain", "explain_batches", "explain_image", "explain_text", "games", "groups", "load", "methods", "set_threads",
+    "NotFittedError", "Summary", "TreeExplainer", "UsageError", "__version__", "explain", "explain_batches", "explain_image", "explain_text", "games", "groups", "load", "methods", "set_threads", "summarize",
 ]

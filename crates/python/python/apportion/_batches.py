@@ -52,7 +52,7 @@ class BatchExplainer:
         if explainer.ensemble is not None and "rows" not in explainer._asked:
             explainer = copy.copy(explainer)
             explainer._asked = {**explainer._asked, "rows": ROWS}
-        self.explainer, self.layout, self.interactions = explainer, layout, bool(interactions)
+        self.explainer, self.layout, self.interactions, self._has_inputs = explainer, layout, bool(interactions), False
         self.keep = [keep] if isinstance(keep, str) else list(keep)
         if len(set(self.keep)) != len(self.keep):
             raise UsageError(f"keep names a column twice: {listed(self.keep)}")
@@ -67,6 +67,16 @@ class BatchExplainer:
         other.explainer = copy.copy(self.explainer)
         other.explainer.threads, other.explainer.progress = threads, False
         return other
+
+    def with_inputs(self):
+        """The same with lists, whose results have the features as they were given, too: what summaries take their sample from."""
+        other = copy.copy(self)
+        other.layout, other._has_inputs = "lists", True
+        return other
+
+    def _kept(self, given):
+        """The columns of batches that results have, too."""
+        return [*self.keep, *(self._columns(given) if self._has_inputs else [])]
 
     def columns(self, given):
         """Those of the columns `given` that are looked at: the kept ones, and the features."""
@@ -98,7 +108,7 @@ class BatchExplainer:
                 raise
             raise DataError(f"{error}; name in keep the columns that are no features") from error
         players, outputs, method, is_estimate = self._prepare(given)
-        number, fields = pyarrow.float64(), [given.field(name) for name in self.keep]
+        number, fields = pyarrow.float64(), [given.field(name) for name in self._kept(given.names)]
         if self.layout == "columns":
             if outputs > 1:
                 fields.append(pyarrow.field("output", pyarrow.string()))
@@ -117,11 +127,12 @@ class BatchExplainer:
             fields.append(pyarrow.field("stopped_by", pyarrow.string()))
         names = [field.name for field in fields]
         double = next((name for place, name in enumerate(names) if name in names[:place]), None)
-        if double is not None:
+        if double is not None and not self._has_inputs:
             raise DataError(f'the results would have two columns "{double}"; rename the one that is kept, or give layout="lists"')
-        about = dict(version=__version__, schema=SCHEMA, layout=self.layout, kept=len(self.keep), value=asked["value"], interactions=self.interactions, game=explainer._game_for(None),
+        about = dict(version=__version__, schema=SCHEMA, layout=self.layout, kept=len(self._kept(given.names)), value=asked["value"], interactions=self.interactions, game=explainer._game_for(None),
                      method=method,
-                     seed=asked["seed"], features=list(players), outputs=explainer.output_names)
+                     seed=asked["seed"], features=list(players), inputs=self._columns(given.names),
+                     outputs=explainer.output_names)
         return pyarrow.schema(fields, {"apportion": json.dumps(about, ensure_ascii=False)})
 
     def __call__(self, batches):
@@ -210,7 +221,7 @@ class BatchExplainer:
 
         explainer = self.explainer
         players, outputs, _, is_estimate = self._prepare(batch.schema)
-        kept = [batch.column(name) for name in self.keep]
+        kept = [batch.column(name) for name in self._kept(batch.schema.names)]
         if not batch.num_rows:
             return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in schema], schema=schema)
         explanation = explainer(batch.select(self._columns(batch.schema.names)), interactions=self.interactions)
@@ -274,6 +285,21 @@ def explain_batches(batches, model, background=None, *, keep=(), layout="columns
     [{'base': 0.0, 'prediction': 4.0, 'values': [1.0, 3.0]}, {'base': 0.0, 'prediction': 6.0, 'values': [2.0, 4.0]}]
     """
     return BatchExplainer(model, background, keep=keep, layout=layout, interactions=interactions, **more)(batches)
+
+
+def summarize(batches, model, background=None, *, keep=(), interactions=False, **more):
+    """The `Summary` of the values of all rows of record batches, in the memory of one.
+
+    `keep` names columns that are no features; all else is as of `explain_batches`.
+
+    >>> import numpy as np, pyarrow, apportion
+    >>> table = pyarrow.table({"a": [1.0, -3.0, 5.0], "b": [2.0, 2.0, 2.0]})
+    >>> apportion.summarize(table, lambda rows: rows.sum(axis=1), np.zeros((1, 2))).mean.tolist()
+    [1.0, 2.0]
+    """
+    from ._summary import Summary
+
+    return Summary.of(BatchExplainer(model, background, keep=keep, interactions=interactions, **more).with_inputs()(batches))
 
 
 def record_batches(batches):

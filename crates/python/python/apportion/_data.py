@@ -393,6 +393,7 @@ class _Arrow:
         if pyarrow.types.is_null(kind) or pyarrow.types.is_dictionary(kind) and pyarrow.types.is_null(kind.value_type):
             return np.full(self.length, np.nan)
         if pyarrow.types.is_dictionary(kind) or "string" in str(kind):
+            column, kind = _without_views(column)
             coded = column if pyarrow.types.is_dictionary(kind) else column.dictionary_encode()
             coded = coded.unify_dictionaries().combine_chunks()
             if isinstance(coded, pyarrow.ChunkedArray):
@@ -400,6 +401,21 @@ class _Arrow:
             places = pyarrow.compute.fill_null(coded.indices.cast(pyarrow.int64()), -1).to_numpy(zero_copy_only=False)
             return coder.words(coded.dictionary.to_pylist(), places)
         coder.refuse(str(kind))
+
+
+def _without_views(column):
+    """A column of words as arrays that Arrow can put together: it has no such function for views, which polars gives."""
+    import pyarrow
+
+    def plain(words):
+        return words.cast(pyarrow.string()) if "view" in str(words.type) else words
+
+    if pyarrow.types.is_dictionary(column.type):
+        chunks = [pyarrow.DictionaryArray.from_arrays(chunk.indices, plain(chunk.dictionary)) for chunk in column.chunks]
+        column = pyarrow.chunked_array(chunks or [plain(pyarrow.array([], column.type.value_type)).dictionary_encode()])
+    else:
+        column = plain(column)
+    return column, column.type
 
 
 def weights(given, rows, what="weights"):

@@ -1,6 +1,7 @@
 """Summaries of values that are made in parts and put together: the same bytes in whatever parts, and in whatever order."""
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
+import base64
 import json
 import math
 
@@ -14,19 +15,22 @@ FORMAT = 1
 UNIT = 1127
 # Bits of the mantissa that tell cells of a histogram apart: a cell is 1/128 of its power of two wide.
 CELL_BITS = 7
+# Rows that are kept as they are.
+KEPT = 1000
 
 
 class Summary:
-    """What is said of many rows together: of each player and output the mean, the mean of absolute values, the spread, extremes, quantiles, densities.
+    """What is said of many rows together: of each player and output the mean, the mean of absolute values, the spread, extremes, quantiles, densities; and
+    a sample of rows for figures.
 
-    Sums are exact and histograms are counts, so a summary does not depend on how rows were cut or in which order parts were put together; its bytes are the
-    same. Its size does not grow with the rows: a few kilobytes for each player.
+    Sums are exact, histograms are counts, and the sample are the thousand different rows whose numbers have the least digests. So a summary does not depend on how rows
+    were cut or in which order parts were put together; its bytes are the same. Its size does not grow with the rows: some tens of kilobytes for each player.
 
     >>> import numpy as np, pyarrow, apportion
     >>> table = pyarrow.table({"a": [1.0, -3.0, 5.0], "b": [2.0, 2.0, 2.0]})
     >>> results = list(apportion.explain_batches(table, lambda rows: rows.sum(axis=1), np.zeros((1, 2))))
     >>> summary = apportion.Summary.of(results)
-    >>> summary.rows, summary.mean_absolute.tolist(), round(summary.quantile(0.5)[0], 2)
+    >>> summary.rows, summary.mean_absolute.tolist(), float(summary.quantile(0.5)[0].round(2))
     (3, [3.0, 2.0], 1.0)
     >>> (summary + summary).rows
     6
@@ -34,7 +38,9 @@ class Summary:
 
     def __init__(self):
         # Of what, and for each output and player: counts, sums, extremes, histogram.
-        self._about, self._outputs, self._parts = None, None, []
+        self._about, self._parts = None, []
+        # Digests of the rows of the sample, in order, and the rows: predictions, bases, values, inputs.
+        self._digests, self._sample = np.empty(0, np.uint64), None
         self.rows = 0
 
     @classmethod
@@ -49,9 +55,10 @@ class Summary:
 
     def add(self, batch):
         """Adds the rows of a record batch of results."""
-        values, about = _values_of(batch)
+        values, rows, about = _numbers_of(batch)
         self._agree(about)
         outputs = max(1, len(about["outputs"] or [None]))
+        self._keep(_digests(rows), rows)
         if not self._parts:
             self._parts = [[_Numbers() for _ in about["features"]] for _ in range(outputs)]
         for output, of_output in enumerate(self._parts):
@@ -69,7 +76,52 @@ class Summary:
         for mine, others in zip(self._parts, other._parts):
             for numbers, more in zip(mine, others):
                 numbers.merge(more)
+        self._keep(other._digests, other._sample)
         self.rows += other.rows
+
+    def _keep(self, digests, rows):
+        """Keeps those of the rows whose digests are among the least."""
+        if self._sample is None:
+            self._sample = rows[:0]
+        if len(self._digests) == KEPT:
+            few = digests < self._digests[-1]
+            digests, rows = digests[few], rows[few]
+        if not len(digests):
+            return
+        digests, rows = np.concatenate([self._digests, digests]), np.concatenate([self._sample, rows])
+        # Rows of one digest are one row, but for chance, where their numbers decide.
+        order = np.lexsort((*rows.view(np.uint64).T, digests))
+        digests, rows = digests[order], rows[order]
+        first = np.r_[True, digests[1:] != digests[:-1]]
+        self._digests, self._sample = digests[first][:KEPT], rows[first][:KEPT]
+
+    def explanation(self):
+        """The rows of the sample as an `Explanation`, for figures and pages: up to 1000 different rows. Inputs are there where `summarize` made the
+        summary, or results have all features as kept columns, in the layout "lists"; and where they are numbers."""
+        from ._explanation import Explanation
+
+        about, sample, players = self._known(), self._sample, len(self.players)
+        outputs, count = len(self._parts), len(self._sample)
+        predictions, base = sample[:, :outputs], sample[:, outputs:2 * outputs]
+        values = sample[:, 2 * outputs:(2 + players) * outputs].reshape(count, players, outputs)
+        names, inputs = self.players, sample[:, (2 + players) * outputs:]
+        if about["interactions"]:
+            upper = np.triu_indices(int((math.isqrt(8 * players + 1) - 1) // 2))
+            names = [name for name, i, j in zip(names, *upper) if i == j]
+            matrices = np.empty((count, len(names), len(names), outputs))
+            matrices[:, upper[0], upper[1]] = values
+            matrices[:, upper[1], upper[0]] = values
+            values = matrices
+        if outputs == 1:
+            values, predictions, base = values[..., 0], predictions[:, 0], base[:, 0]
+        return Explanation(values, base, inputs if inputs.shape[1] else None, feature_names=names, output_names=about["outputs"], predictions=predictions,
+                           interactions="index" if about["interactions"] else None,
+                           about=dict(value=about["value"], game=about["game"], method=about["method"], seed=about["seed"], more={"sample_of_rows": self.rows}))
+
+    def report(self, path=None, *, title=None):
+        """A page of the sample, as of `Explanation.report`. Its title says of how many rows it is."""
+        title = f"A sample of {len(self._digests)} of {self.rows} rows" if title is None else title
+        return self.explanation().report(path, title=title)
 
     def __add__(self, other):
         both = Summary()
@@ -151,7 +203,8 @@ class Summary:
     def to_bytes(self):
         """All that is known, as JSON."""
         parts = [[numbers.told() for numbers in of_output] for of_output in self._parts]
-        return json.dumps({"format": FORMAT, "about": self._about, "rows": self.rows, "parts": parts}, sort_keys=True, separators=(",", ":")).encode()
+        return json.dumps({"format": FORMAT, "about": self._about, "rows": self.rows, "parts": parts,
+                           "sample": [_text(self._digests), _text(self._sample)]}, sort_keys=True, separators=(",", ":")).encode()
 
     @classmethod
     def from_bytes(cls, written):
@@ -163,6 +216,10 @@ class Summary:
             summary = cls()
             summary._about, summary.rows = told["about"], int(told["rows"])
             summary._parts = [[_Numbers.of(numbers) for numbers in of_output] for of_output in told["parts"]]
+            digests, sample = (base64.b64decode(part, validate=True) if part is not None else None for part in told["sample"])
+            if digests:
+                summary._digests = np.frombuffer(digests, np.uint64)
+                summary._sample = np.frombuffer(sample, np.float64).reshape(len(summary._digests), -1)
             return summary
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, DataError):
@@ -277,22 +334,62 @@ def _edges(cell):
     return tuple(sorted(first.tolist()))
 
 
-def _values_of(batch):
-    """Values of results, rows × players × outputs, and what they are of."""
+def _numbers_of(batch):
+    """Values of results, rows × players × outputs; all numbers of each row, for the sample; and what they are of."""
     metadata = batch.schema.metadata or {}
     if b"apportion" not in metadata:
         raise DataError("a summary is of results of explain_batches, whose schema says what they are of: this batch has no such word")
     about = json.loads(metadata[b"apportion"])
     players, outputs, names = len(about["features"]), max(1, len(about["outputs"] or [None])), batch.schema.names
+    inputs = []
     if about["layout"] == "columns":
         first = names.index("prediction") + 1
         columns = [np.asarray(batch.column(first + player)) for player in range(players)]
         values = np.stack(columns, axis=1).reshape(-1, outputs, players).transpose(0, 2, 1)
+        base, predictions = (np.asarray(batch.column(first - back)).reshape(-1, outputs) for back in (2, 1))
     else:
-        flat = batch.column(names.index("values"))
-        flat = flat.flatten().flatten() if outputs > 1 else flat.flatten()
-        values = np.asarray(flat).reshape(-1, players, outputs)
+        def flat(name, depth):
+            column = batch.column(about["kept"] + names[about["kept"]:].index(name))
+            for _ in range(depth):
+                column = column.flatten()
+            return np.asarray(column)
+
+        several = outputs > 1
+        values = flat("values", 1 + several).reshape(-1, players, outputs)
+        base, predictions = (flat(name, several).reshape(-1, outputs) for name in ("base", "prediction"))
+        kept = names[: about["kept"]]
+        if all(name in kept for name in about["inputs"]) and not about["value"].startswith("quotient"):
+            inputs = [_input(batch.column(about["kept"] - 1 - kept[::-1].index(name))) for name in about["inputs"]]
+            if any(column is None for column in inputs):
+                inputs = []
     if not np.isfinite(values).all():
         raise DataError("values that are no numbers have no summary: look at the rows where they are NaN or infinite")
-    wanted = ("value", "interactions", "game", "features", "outputs", "seed")
-    return values, {name: about[name] for name in wanted}
+    rows = np.column_stack([predictions, base, values.reshape(len(values), -1), *inputs]) + 0.0
+    wanted = ("value", "interactions", "game", "method", "features", "outputs", "seed")
+    return values, rows, {**{name: about[name] for name in wanted}, "inputs": len(inputs)}
+
+
+def _input(column):
+    """An input as numbers; None where it is words."""
+    import pyarrow
+
+    kind = column.type
+    if not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_boolean(kind)):
+        return None
+    numbers = column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
+    return np.where(np.isnan(numbers), np.nan, numbers)
+
+
+def _digests(rows):
+    """A number for each row that depends on all of its numbers: SplitMix64 (Steele, Lea and Flood 2014), column by column."""
+    found = np.zeros(len(rows), np.uint64)
+    for column in np.ascontiguousarray(rows).view(np.uint64).T:
+        found = (found ^ column) + np.uint64(0x9E3779B97F4A7C15)
+        found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        found ^= found >> np.uint64(31)
+    return found
+
+
+def _text(array):
+    return None if array is None else base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()

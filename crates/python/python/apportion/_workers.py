@@ -42,8 +42,8 @@ def on_workers(explainer, dumps, summed=False):
             from apportion import _workers
         except ImportError as error:
             raise ImportError(f"apportion is not installed on this worker ({error}): install apportion {version} on every one") from error
-        results = _workers.made(sent, digest, version)(batches)
-        yield from _workers.summary_of(results) if summed else results
+        explainer = _workers.made(sent, digest, version)
+        yield from _workers.summary_of(explainer.with_inputs()(batches)) if summed else explainer(batches)
 
     return explain_on_worker
 

@@ -36,7 +36,7 @@ def explain(frame, model, background=None, *, keep=(), layout="columns", threads
 def summarize(frame, model, background=None, *, keep=(), threads=1, **more):
     """The `apportion.Summary` of the values of all rows of a frame: made in parts where the rows are, and put together here. Its bytes do not depend on the
     parts. Values are not kept. `keep` names columns that are no features, and all else is as of `explain`."""
-    explainer, work, frame = _chosen(frame, (model, background, keep, "columns", threads, more), summed=True)
+    explainer, work, frame = _chosen(frame, (model, background, keep, "lists", threads, more), summed=True)
     _schema(explainer, frame._meta)
 
     def summarize_partition(part):

@@ -24,7 +24,7 @@ def explain(dataset, model, background=None, *, keep=(), layout="columns", threa
 def summarize(dataset, model, background=None, *, keep=(), threads=1, batch_size=8192, **more):
     """The `apportion.Summary` of the values of all rows of a dataset: made in parts where the rows are, and put together here. Its bytes do not depend on
     the parts. Values are not kept. `keep` names columns that are no features, and all else is as of `explain`."""
-    parts = _mapped(dataset, (model, background, keep, "columns", threads, more), batch_size, summed=True)
+    parts = _mapped(dataset, (model, background, keep, "lists", threads, more), batch_size, summed=True)
     return put_together(part["summary"] for part in parts.iter_rows())
 
 

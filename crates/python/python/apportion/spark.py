@@ -33,7 +33,7 @@ def summarize(frame, model, background=None, *, keep=(), threads=1, **more):
     """The `apportion.Summary` of the values of all rows of a frame: made in parts where the rows are, and put together here. Its bytes do not depend on the
     parts. Values are not kept. `keep` names columns that are no features, and all else is as of `explain`."""
     cloudpickle, types, _ = _of_spark()
-    explainer, frame = _chosen(frame, model, background, keep, "columns", threads, more)
+    explainer, frame = _chosen(frame, model, background, keep, "lists", threads, more)
     explainer.schema(types.to_arrow_schema(frame.schema))
     parts = frame.mapInArrow(on_workers(explainer, cloudpickle.dumps, summed=True), "summary binary").collect()
     return put_together(part["summary"] for part in parts)
