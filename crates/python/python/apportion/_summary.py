@@ -116,7 +116,7 @@ class Summary:
             values, predictions, base = values[..., 0], predictions[:, 0], base[:, 0]
         return Explanation(values, base, inputs if inputs.shape[1] else None, feature_names=names, output_names=about["outputs"], predictions=predictions,
                            interactions="index" if about["interactions"] else None,
-                           about=dict(value=about["value"], game=about["game"], method=about["method"], seed=about["seed"], more={"sample_of_rows": self.rows}))
+                           about=dict(value=about["value"], game=about["game"], method=about["method"], seed=about["seed"], more={"sample of": f"{self.rows} rows"}))
 
     def report(self, path=None, *, title=None):
         """A page of the sample, as of `Explanation.report`. Its title says of how many rows it is."""
