@@ -190,3 +190,35 @@ def test_ray_has_the_bytes_of_one_process(rows, trees, background):
             on_ray.explain(ray.data.from_pandas(rows.drop(columns="f3")), trees, background, keep="id")
     finally:
         ray.shutdown()
+
+
+def test_sql_of_datafusion_has_the_bytes_of_one_process(rows, trees, background, booster, frame):
+    fusion = pytest.importorskip("datafusion")
+    from apportion import datafusion
+
+    for partitions, size in ((1, 8192), (3, 100)):
+        context = fusion.SessionContext(fusion.SessionConfig().with_target_partitions(partitions).with_batch_size(size))
+        context.register_record_batches("t", [pyarrow.Table.from_pandas(rows, preserve_index=False).to_batches(max_chunksize=700)])
+        datafusion.register(context, "explain_row", trees, background)
+        told = context.sql(f"SELECT id, explain_row({', '.join(NAMES)}) AS e FROM t ORDER BY id").to_arrow_table()
+        values = told["e"].combine_chunks()
+        values = values if isinstance(values, pyarrow.StructArray) else values.chunk(0)
+        wanted = here(rows, trees, background, keep=["id", "word"])
+        for name in ("base", "prediction"):
+            assert np.asarray(values.field(name)).tobytes() == wanted[name].to_numpy().tobytes()
+        for name in NAMES:
+            assert np.asarray(values.field("values").field(name)).tobytes() == wanted[name].to_numpy().tobytes()
+        assert context.sql(f"SELECT avg(abs(explain_row({', '.join(NAMES)})['values']['f1'])) AS m FROM t").to_pydict()["m"][0] > 0
+        with pytest.raises(Exception, match="explain_row"):
+            context.sql("SELECT explain_row(f0) FROM t").collect()
+    # Words, a model of several outputs, and a function.
+    given, target = frame
+    context.register_record_batches("words", [pyarrow.Table.from_pandas(given.assign(colour=given.colour.astype(str)), preserve_index=False).to_batches()])
+    datafusion.register(context, "of_words", booster, given[:20])
+    found = context.sql("SELECT of_words(size, colour, rooms, CAST(new AS DOUBLE))['values']['colour'] AS c FROM words").to_pydict()["c"]
+    assert np.allclose(found, apportion.explain(booster, given, given[:20]).values[:, 1])
+    datafusion.register(context, "of_function", lambda numbers: np.column_stack([numbers[:, 0], 2 * numbers[:, 1]]), np.zeros((1, 2)))
+    found = context.sql("SELECT of_function(rooms, size)['values']['f1'][2] - 2 * size AS d FROM words").to_pydict()["d"]
+    assert np.allclose(found, 0, atol=1e-12)
+    with pytest.raises(apportion.UsageError, match="until and interactions"):
+        datafusion.register(context, "f", trees, background, until=0.1)
