@@ -150,6 +150,11 @@ def test_dask_has_the_bytes_of_one_process_also_after_a_worker_is_killed(rows, t
             same(computed, wanted)
             summary = dask.summarize(frames.from_pandas(rows, npartitions=parts), trees, background, keep=["id", "word"])
             assert summary == summary_here(rows, trees, background, keep=["id", "word"])
+        # Some partitions have no rows.
+        last = frames.from_pandas(rows, npartitions=4)
+        last = last[last.id > 2900]
+        same(dask.explain(last, trees, background, keep=["id", "word"]).compute(), here(rows[rows.id > 2900], trees, background, keep=["id", "word"]))
+        assert dask.summarize(last, trees, background, keep=["id", "word"]).rows == 99
         few = rows.drop(columns="word")[:60]
         asked = dict(keep="id", method="leverage-shap", budget=30, feature_names=NAMES)
         future = client.compute(dask.explain(frames.from_pandas(few, npartitions=6), slow, background[:2], **asked))

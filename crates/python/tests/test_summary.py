@@ -14,7 +14,8 @@ NAMES = ["a", "b", "c"]
 
 def results_of(rows, model=lambda rows: rows[:, 0] * 1e-3 + rows[:, 1] * 1e9 + rows[:, 2] * rows[:, 0], layout="columns", **more):
     table = pyarrow.table({name: rows[:, place] for place, name in enumerate(NAMES)})
-    return list(apportion.explain_batches(table.to_batches(max_chunksize=37), model, np.zeros((1, 3)), layout=layout, **more))
+    batches = table.to_batches(max_chunksize=37) or [pyarrow.RecordBatch.from_pylist([], schema=table.schema)]
+    return list(apportion.explain_batches(batches, model, np.zeros((1, 3)), layout=layout, **more))
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +121,9 @@ def test_extremes_of_doubles_and_zeros():
 
 def test_what_is_none_is_refused(rows):
     results = results_of(rows[:5])
+    none = apportion.Summary.of(results_of(rows[:0]))
+    assert none.rows == 0 and apportion.Summary.from_bytes(none.to_bytes()).to_bytes() == none.to_bytes()
+    assert (none + apportion.Summary.of(results)).to_bytes() == apportion.Summary.of(results).to_bytes()
     with pytest.raises(apportion.DataError, match="of no rows yet"):
         apportion.Summary().mean
     with pytest.raises(apportion.DataError, match="no such word"):

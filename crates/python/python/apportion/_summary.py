@@ -216,7 +216,7 @@ class Summary:
             summary = cls()
             summary._about, summary.rows = told["about"], int(told["rows"])
             summary._parts = [[_Numbers.of(numbers) for numbers in of_output] for of_output in told["parts"]]
-            digests, sample = (base64.b64decode(part, validate=True) if part is not None else None for part in told["sample"])
+            digests, sample = (base64.b64decode(part, validate=True) for part in told["sample"])
             if digests:
                 summary._digests = np.frombuffer(digests, np.uint64)
                 summary._sample = np.frombuffer(sample, np.float64).reshape(len(summary._digests), -1)
@@ -364,7 +364,7 @@ def _numbers_of(batch):
                 inputs = []
     if not np.isfinite(values).all():
         raise DataError("values that are no numbers have no summary: look at the rows where they are NaN or infinite")
-    rows = np.column_stack([predictions, base, values.reshape(len(values), -1), *inputs]) + 0.0
+    rows = np.column_stack([predictions, base, values.reshape(len(values), players * outputs), *inputs]) + 0.0
     wanted = ("value", "interactions", "game", "method", "features", "outputs", "seed")
     return values, rows, {**{name: about[name] for name in wanted}, "inputs": len(inputs)}
 
@@ -392,4 +392,4 @@ def _digests(rows):
 
 
 def _text(array):
-    return None if array is None else base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+    return "" if array is None else base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()

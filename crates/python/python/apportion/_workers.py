@@ -115,6 +115,25 @@ def summary_of(results):
         yield pyarrow.record_batch({"summary": pyarrow.array([summary.to_bytes()], pyarrow.binary())})
 
 
+def merging():
+    """A function of an iterator of record batches of summaries, which puts them together on a worker."""
+    def merge_on_worker(batches):
+        from apportion import _workers
+
+        yield from _workers.merged(batches)
+
+    return merge_on_worker
+
+
+def merged(batches):
+    """The summary of the summaries in record batches, as a record batch of one row; of none none."""
+    import pyarrow
+
+    summary = put_together(part.as_py() for batch in batches for part in batch.column("summary"))
+    if summary.rows:
+        yield pyarrow.record_batch({"summary": pyarrow.array([summary.to_bytes()], pyarrow.binary())})
+
+
 def put_together(written):
     """The summary of parts that workers wrote."""
     from ._summary import Summary

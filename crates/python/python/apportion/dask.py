@@ -47,10 +47,13 @@ def summarize(frame, model, background=None, *, keep=(), threads=1, **more):
         parts = [batch.column("summary")[0].as_py() for batch in work([whole_batch(pyarrow.Table.from_pandas(part, preserve_index=False))])]
         return pandas.DataFrame({"summary": pandas.Series(parts, dtype=object)})
 
+    import dask
     import pandas
 
-    parts = frame.map_partitions(summarize_partition, meta=pandas.DataFrame({"summary": pandas.Series([], dtype=object)}))
-    return put_together(part for partition in parts.to_delayed() for part in partition["summary"].compute())
+    parts = frame.map_partitions(summarize_partition, meta=pandas.DataFrame({"summary": pandas.Series([], dtype=object)})).to_delayed()
+    # As many at once as there is memory for.
+    some = (dask.compute(*parts[start:start + 64]) for start in range(0, len(parts), 64))
+    return put_together(part for found in some for frame in found for part in frame["summary"])
 
 
 def _chosen(frame, asked, summed):

@@ -6,7 +6,7 @@
 """
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
-from ._workers import batch_explainer, imported, on_workers, put_together
+from ._workers import batch_explainer, imported, merging, on_workers, put_together
 
 
 def explain(frame, model, background=None, *, keep=(), layout="columns", threads=1, **more):
@@ -35,8 +35,10 @@ def summarize(frame, model, background=None, *, keep=(), threads=1, **more):
     cloudpickle, types, _ = _of_spark()
     explainer, frame = _chosen(frame, model, background, keep, "lists", threads, more)
     explainer.schema(types.to_arrow_schema(frame.schema))
-    parts = frame.mapInArrow(on_workers(explainer, cloudpickle.dumps, summed=True), "summary binary").collect()
-    return put_together(part["summary"] for part in parts)
+    parts = frame.mapInArrow(on_workers(explainer, cloudpickle.dumps, summed=True), "summary binary")
+    # Of many partitions one worker makes one, so that few bytes come here.
+    whole = parts.repartition(1).mapInArrow(merging(), "summary binary").collect()
+    return put_together(part["summary"] for part in whole)
 
 
 def _of_spark():
