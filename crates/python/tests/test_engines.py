@@ -178,6 +178,7 @@ def slow(rows):
 
 
 def test_ray_has_the_bytes_of_one_process(rows, trees, background):
+    # It takes half a minute to start, so it is no part of what tests install: pip install "ray[data]".
     ray = pytest.importorskip("ray")
     pytest.importorskip("ray.data")
     from apportion import ray as on_ray
@@ -218,9 +219,10 @@ def test_sql_of_datafusion_has_the_bytes_of_one_process(rows, trees, background,
             context.sql("SELECT explain_row(f0) FROM t").collect()
     # Words, a model of several outputs, and a function.
     given, target = frame
-    context.register_record_batches("words", [pyarrow.Table.from_pandas(given.assign(colour=given.colour.astype(str)), preserve_index=False).to_batches()])
+    numbered = given.assign(colour=given.colour.astype(str), row=range(len(given)))
+    context.register_record_batches("words", [pyarrow.Table.from_pandas(numbered, preserve_index=False).to_batches()])
     datafusion.register(context, "of_words", booster, given[:20])
-    found = context.sql("SELECT of_words(size, colour, rooms, CAST(new AS DOUBLE))['values']['colour'] AS c FROM words").to_pydict()["c"]
+    found = context.sql("SELECT of_words(size, colour, rooms, CAST(new AS DOUBLE))['values']['colour'] AS c FROM words ORDER BY row").to_pydict()["c"]
     assert np.allclose(found, apportion.explain(booster, given, given[:20]).values[:, 1])
     datafusion.register(context, "of_function", lambda numbers: np.column_stack([numbers[:, 0], 2 * numbers[:, 1]]), np.zeros((1, 2)))
     found = context.sql("SELECT of_function(rooms, size)['values']['f1'][2] - 2 * size AS d FROM words").to_pydict()["d"]
