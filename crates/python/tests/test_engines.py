@@ -1,6 +1,7 @@
 """Engines of data: the same bytes as one process, whatever the partitions, after a worker was killed, and errors in our words."""
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -158,20 +159,16 @@ def test_dask_has_the_bytes_of_one_process_also_after_a_worker_is_killed(rows, t
         few = rows.drop(columns="word")[:60]
         asked = dict(keep="id", method="leverage-shap", budget=30, feature_names=NAMES)
         future = client.compute(dask.explain(frames.from_pandas(few, npartitions=6), slow, background[:2], **asked))
-        victims = list(client.run(os.getpid).values())
-        while not client.run(lambda: os.environ.get("APPORTION_ASKED")):
-            pass
-        for worker, asks in zip(victims, client.run(lambda: os.environ.get("APPORTION_ASKED")).values()):
-            if asks:
-                os.kill(worker, signal.SIGKILL)
-                break
-        same(future.result(timeout=60), here(few, bent, background[:2], **asked))
+        asked_of, end = {}, time.monotonic() + 60
+        while not any(asked_of.values()) and time.monotonic() < end:
+            asked_of = client.run(lambda: os.environ.get("APPORTION_ASKED"))
+        victim = next(client.run(os.getpid, workers=[worker])[worker] for worker, asks in asked_of.items() if asks)
+        os.kill(victim, signal.SIGKILL)
+        same(future.result(timeout=100), here(few, bent, background[:2], **asked))
 
 
 def slow(rows):
     """As `bent`, leaving word that it was asked."""
-    import time
-
     os.environ["APPORTION_ASKED"] = "yes"
     time.sleep(0.02)
     return bent(rows)
