@@ -3,6 +3,7 @@
 mod benchmark;
 mod check;
 mod comparison;
+mod laboratory;
 mod mutants;
 mod papers;
 mod reproduce;
@@ -34,6 +35,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Reproduce(reproduce::cli::Reproduce),
+    Laboratory(laboratory::cli::Laboratory),
     Mutants(mutants::Mutants),
     Train(train::Train),
     Check(check::Check),
@@ -43,6 +45,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Reproduce(arguments) => reproduce::run(&arguments, &CATALOGUE),
+        Command::Laboratory(arguments) => laboratory::run(&arguments),
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
