@@ -331,10 +331,164 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
     let skipped = record(&folder)["skipped"].clone();
     let reason = |at: usize| skipped[at]["reason"].as_str().unwrap().to_owned();
     assert!(
-        reason(0).starts_with("greedy on diabetes, budget 11n (110 evaluations), run 0 (seed 0): "),
+        reason(0).starts_with("on diabetes, budget 11n (110 evaluations), run 0 (seed 0): "),
         "{}",
         reason(0)
     );
     assert!(reason(0).contains("the program wrote \"oops\""), "{}", reason(0));
     assert!(reason(1).contains("said nothing for 1 seconds"), "{}", reason(1));
+}
+
+/// The last line of what `compare` prints, or what it says where it is refused.
+fn compare(a: &Path, b: &Path, out: &Path, more: &[&str]) -> Result<(PathBuf, String), String> {
+    let paths = [a, b, out].map(|path| path.to_str().unwrap());
+    let output = xtask(&[&["compare", paths[0], paths[1], "--out", paths[2]], more].concat());
+    let [said, errors] =
+        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    if !output.status.success() {
+        return Err(errors);
+    }
+    Ok((said.lines().last().unwrap().split_once(": ").unwrap().1.into(), errors))
+}
+
+/// The column of a comparison.
+fn column(folder: &Path, name: &str) -> Vec<String> {
+    let lines = lines(folder, "comparison.csv");
+    let place = lines[0].iter().position(|column| column == name).unwrap();
+    lines[1..].iter().map(|line| line[place].clone()).collect()
+}
+
+#[test]
+fn runs_are_compared_in_pairs_of_what_both_have() {
+    let bench = Bench::new();
+    let old = bench.done(&[
+        "--dataset",
+        DIABETES,
+        "--dataset",
+        IRIS,
+        "--estimators",
+        "kernel-shap,leverage-shap",
+        "--budgets",
+        "5n,10n",
+        "--runs",
+        "8",
+    ]);
+    let new = bench.done(&[
+        "--dataset",
+        DIABETES,
+        "--estimators",
+        "leverage-shap",
+        "--budgets",
+        "10n,20n",
+        "--runs",
+        "8",
+        "--seed",
+        "1",
+    ]);
+    let (folder, said) = compare(&old, &new, &bench.out(), &[]).unwrap();
+    for wanted in [
+        "only A has the dataset iris",
+        "only A has the estimator kernel-shap",
+        "only A has the budget 5n",
+        "only A has the seed 0",
+        "only B has the seed 8",
+    ] {
+        assert!(said.contains(wanted), "{said}");
+    }
+    // The same estimator with the same seeds is the same.
+    assert_eq!(column(&folder, "pairs"), ["7"]);
+    assert_eq!(column(&folder, "ratio"), ["1"]);
+    let files = ["comparison.md", "comparison.tex", "figure.svg", "figure.png"];
+    assert!(files.iter().all(|name| folder.join(name).is_file()));
+    let (folder, _) = compare(&old, &new, &bench.out(), &["--pair", "kernel-shap=leverage-shap"]).unwrap();
+    let (ratio, high) = (column(&folder, "ratio"), column(&folder, "high"));
+    assert!(
+        ratio[0].parse::<f64>().unwrap() < 0.5 && high[0].parse::<f64>().unwrap() < 1.0,
+        "{ratio:?} {high:?}"
+    );
+    let error = compare(&old, &new, &bench.out(), &["--pair", "kernel-shap=leverage"]).unwrap_err();
+    assert!(error.contains("B has no estimator \"leverage\"; it has leverage-shap"), "{error}");
+}
+
+#[test]
+fn runs_with_nothing_in_common_are_refused_with_what_differs() {
+    let bench = Bench::new();
+    let run = |more: &[&str]| {
+        bench.done(&[&["--estimators", "leverage-shap", "--budgets", "5n", "--runs", "2"], more].concat())
+    };
+    let one = run(&["--dataset", DIABETES]);
+    for (other, wanted) in [
+        (run(&["--dataset", IRIS]), "only A has the dataset diabetes"),
+        (
+            run(&["--dataset", DIABETES, "--background", "9"]),
+            "background of the dataset \"diabetes\": A has SHA-256",
+        ),
+        (
+            run(&["--dataset", &IRIS.replace("iris=", "diabetes=")]),
+            "model of the dataset \"diabetes\": A has SHA-256",
+        ),
+        (run(&["--dataset", DIABETES, "--seed", "2"]), "only B has the seed 2, 3"),
+        (
+            run(&["--dataset", DIABETES, "--value", "banzhaf", "--estimators", "msr"]),
+            "values: A has shapley, B has banzhaf",
+        ),
+    ] {
+        let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
+        assert!(error.contains("nothing in common") && error.contains(wanted), "{error}");
+    }
+}
+
+#[test]
+fn a_folder_of_another_form_or_version_is_refused_or_told() {
+    let bench = Bench::new();
+    let run = || {
+        bench.done(&["--dataset", IRIS, "--estimators", "leverage-shap", "--budgets", "5n", "--runs", "2"])
+    };
+    let (one, other) = (run(), run());
+    let change = |name: &str, value: Value| {
+        let mut record = record(&other);
+        record[name] = value;
+        std::fs::write(other.join("run.json"), record.to_string()).unwrap();
+    };
+    change("version", "0.0.9".into());
+    change("commit", "0123".into());
+    let (_, said) = compare(&one, &other, &bench.out(), &[]).unwrap();
+    assert!(said.contains("version: A has 0.1.0, B has 0.0.9") && said.contains("B has 0123"), "{said}");
+    change("format", 2.into());
+    let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
+    assert!(
+        error.contains("is of form 2, and this program reads form 1") && error.contains("version 0.0.9"),
+        "{error}"
+    );
+    std::fs::remove_file(other.join("run.json")).unwrap();
+    let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
+    assert!(error.contains("no folder of a finished run"), "{error}");
+}
+
+#[test]
+fn papers_and_the_library_are_cited() {
+    let said = |arguments: &[&str]| {
+        let output = xtask(&[&["cite"], arguments].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let entries =
+        |text: &str| text.lines().filter(|line| line.starts_with('@')).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(entries(&said(&[])), ["@software{apportion,"]);
+    assert_eq!(
+        entries(&said(&["leverage-shap/fig2"])),
+        ["@inproceedings{musco2025provably,", "@software{apportion,"]
+    );
+    assert_eq!(entries(&said(&["fig2"])).len(), 6);
+    // The project's own checks have no paper.
+    assert_eq!(entries(&said(&["estimators"])), ["@software{apportion,"]);
+    // As it was when a run was made.
+    let bench = Bench::new();
+    let folder =
+        bench.done(&["--dataset", IRIS, "--estimators", "leverage-shap", "--budgets", "5n", "--runs", "1"]);
+    let mut record = record(&folder);
+    record["version"] = "0.0.9".into();
+    std::fs::write(folder.join("run.json"), record.to_string()).unwrap();
+    assert!(said(&["--run", folder.to_str().unwrap()]).contains("version = {0.0.9}"));
+    assert_eq!(xtask(&["cite", "fig99"]).status.code(), Some(2));
 }

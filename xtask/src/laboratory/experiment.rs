@@ -164,8 +164,7 @@ fn failed(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, error: &anyhow::
         dataset: None,
         budget: None,
         reason: format!(
-            "{} on {}, budget {budget} ({} evaluations), run {} (seed {}): {error:#}",
-            contestant.name,
+            "on {}, budget {budget} ({} evaluations), run {} (seed {}): {error:#}",
             dataset.name,
             budget.evaluations(dataset.players()),
             cell.run,

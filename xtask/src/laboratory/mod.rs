@@ -10,34 +10,41 @@
 //! | [`record`], [`folder`] | what is kept, and where |
 //! | [`machine`] | which source ran, and on what |
 //! | [`summary`], [`looks`] | the figure and the table of a run |
+//! | [`mod@compare`], [`differences`], [`paired`], [`latex`] | two runs side by side |
+//! | [`mod@cite`] | BibTeX |
 //!
 //! The page for those who use it is `docs/laboratory.md`.
 
+mod cite;
 pub(crate) mod cli;
+mod compare;
 mod contestant;
 mod dataset;
+mod differences;
 mod experiment;
 mod folder;
+mod latex;
 mod looks;
 mod machine;
+mod paired;
 mod process;
 mod program;
 mod record;
 mod summary;
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail, ensure};
 use apportion::{Semivalue, Value};
 
+use crate::reproduce::catalogue::Paper;
 use crate::reproduce::figure;
 use crate::reproduce::files::write_atomically;
 use crate::reproduce::store::key;
 use crate::reproduce::{Usage, workspace};
-use cli::{Laboratory, Valued};
+use cli::{Cite, Compare, Laboratory, Valued};
 use contestant::Contestant;
 use dataset::OwnDataset;
 use experiment::Plan;
@@ -78,7 +85,7 @@ pub(crate) fn run(arguments: &Laboratory) -> Result<()> {
         dataset.notes.iter().for_each(|note| eprintln!("{}: {note}", dataset.name));
     }
     for skipped in &record.skipped {
-        eprintln!("skipped: {}", in_words(skipped));
+        eprintln!("skipped: {skipped}");
     }
     ensure!(
         !outcome.runs.is_empty(),
@@ -90,16 +97,14 @@ pub(crate) fn run(arguments: &Laboratory) -> Result<()> {
     Ok(())
 }
 
-/// `leverage-shap on iris at 3: …`; a reason that holds everywhere says itself where it was found.
-fn in_words(skipped: &record::Skipped) -> String {
-    let mut text = skipped.estimator.clone();
-    if let Some(dataset) = &skipped.dataset {
-        let _ = write!(text, " on {dataset}");
-    }
-    if let Some(budget) = &skipped.budget {
-        let _ = write!(text, " at {budget}");
-    }
-    format!("{text}: {}", skipped.reason)
+/// Runs `cargo xtask compare`.
+pub(crate) fn compare(arguments: &Compare) -> Result<()> {
+    compare::run(arguments, &out(arguments.out.as_ref()))
+}
+
+/// Runs `cargo xtask cite` on `papers`, which are all that there is.
+pub(crate) fn cite(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
+    cite::run(arguments, papers)
 }
 
 fn contestants(arguments: &Laboratory) -> Result<Vec<Contestant>> {

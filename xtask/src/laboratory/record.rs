@@ -91,6 +91,20 @@ pub(crate) struct Skipped {
     pub(crate) reason: String,
 }
 
+/// `leverage-shap on iris at 3: …`; a reason that holds everywhere says itself where it was found.
+impl std::fmt::Display for Skipped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.estimator)?;
+        if let Some(dataset) = &self.dataset {
+            write!(f, " on {dataset}")?;
+        }
+        if let Some(budget) = &self.budget {
+            write!(f, " at {budget}")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
 /// A line of `runs.csv`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunLine {

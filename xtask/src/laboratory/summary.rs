@@ -64,12 +64,15 @@ pub(crate) fn figure(record: &Record, runs: &[RunLine]) -> Figure {
         true => "Lines: median over the runs; bands: first to third quartile.",
         false => "Lines: median over the runs.",
     };
+    let has_zeros = runs.iter().filter_map(|line| line.relative_squared_error).any(|error| error <= FLOOR);
+    let note =
+        if has_zeros { format!("{note} Values up to {FLOOR:e} are drawn as 0.") } else { note.to_owned() };
     Figure {
         title: format!("{}: {} values", record.label, record.value),
         panels: panels.collect(),
         columns: 3,
         legend: drawn.iter().map(|(name, style)| ((*name).to_owned(), *style)).collect(),
-        note: note.to_owned(),
+        note,
     }
 }
 

@@ -36,7 +36,7 @@ impl Entry {
     }
 
     /// Three significant digits, for people.
-    fn short(&self) -> String {
+    pub(crate) fn short(&self) -> String {
         match self {
             Self::Number(number) => significant(*number),
             Self::Absent(_) => "–".to_owned(),
