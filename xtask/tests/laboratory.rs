@@ -263,6 +263,49 @@ fn trees_take_missing_values_and_constant_columns_are_noted() {
     assert!(said.contains("column \"b\" has no value in any row"), "{said}");
 }
 
+/// A model of one split on each of two features, the second of which may not be missing, with two outputs.
+const STUMPS: &str = r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 2, "base_margins": [0, 0],
+    "operator": "<=", "refuses_missing": [1], "trees": [
+    {"output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0.5, 0, 0], "value": [0, 1, 2]},
+    {"output": 1, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [1, 0, 0], "threshold": [0.5, 0, 0], "value": [0, 1, 4]}]}"#;
+
+#[test]
+fn a_model_may_refuse_missing_values_and_have_several_outputs() {
+    let bench = Bench::new();
+    let model = bench.file("stumps.json", STUMPS);
+    let dataset = |rows: &str| format!("stumps={},{model}", bench.file("rows.csv", rows));
+    let run = |dataset: &str, output: &str| {
+        bench.done(&[
+            "--dataset",
+            dataset,
+            "--estimators",
+            "leverage-shap",
+            "--budgets",
+            "4",
+            "--output",
+            output,
+        ])
+    };
+    let whole = dataset("a,b\n1,1\n0,0\n,1\n");
+    for (output, null) in [("0", "1"), ("1", "0")] {
+        // Each output is of one feature alone: the other one is null.
+        let folder = run(&whole, output);
+        assert_eq!(record(&folder)["datasets"][0]["output"].to_string(), output);
+        let estimates = lines(&folder, "estimates.csv");
+        let of_null = |line: &&Vec<String>| line[4] == null;
+        assert!(estimates.iter().filter(of_null).all(|line| line[6] == "0.0"), "{estimates:?}");
+        assert!(estimates[1..].iter().any(|line| line[4] != null && line[6] != "0.0"), "{estimates:?}");
+        assert!(estimates[1..].iter().all(|line| line[5] == line[6]), "{estimates:?}");
+    }
+    let said = bench.refused(&["--dataset", &whole, "--estimators", "msr"], 1);
+    assert!(said.contains("has 2 outputs") && said.contains("--output K"), "{said}");
+    let said = bench.refused(&["--dataset", &whole, "--estimators", "msr", "--output", "2"], 1);
+    assert!(said.contains("no output 2"), "{said}");
+    let holes = dataset("a,b\n1,1\n0,\n");
+    let said = bench.refused(&["--dataset", &holes, "--estimators", "msr", "--output", "0"], 1);
+    assert!(said.contains("row 1 (the first is 0) has no value in column \"b\""), "{said}");
+}
+
 #[test]
 fn slips_on_the_command_line_are_told_what_is_near() {
     let bench = Bench::new();

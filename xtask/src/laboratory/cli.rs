@@ -33,6 +33,9 @@ pub(crate) struct Laboratory {
     /// What stands in for absent players: the column means (mean), the rows of a file, or so many rows of the dataset
     #[arg(long, value_name = "mean|FILE|COUNT", default_value = "mean")]
     pub(crate) background: BackgroundChoice,
+    /// Which output is explained of models that have several, from 0
+    #[arg(long, value_name = "K")]
+    pub(crate) output: Option<usize>,
     #[command(flatten)]
     pub(crate) reading: Reading,
     /// What is estimated

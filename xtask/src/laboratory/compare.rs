@@ -1,6 +1,6 @@
 //! `cargo xtask compare`: two folders of the laboratory, run by run.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
 
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Compare, out: &Path) -> Result<()> {
     Ok(())
 }
 
-fn read(folder: &PathBuf) -> Result<Side> {
+fn read(folder: &Path) -> Result<Side> {
     Ok(Side { record: folder::record(folder)?, runs: folder::runs(folder)? })
 }
 

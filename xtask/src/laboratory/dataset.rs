@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use apportion::{Background, Ensemble, Rows};
 use apportion_rows::{Source, Table, Wanted};
 
@@ -15,6 +15,8 @@ pub(crate) struct OwnDataset {
     pub(crate) name: String,
     pub(crate) table: Table,
     pub(crate) model: Ensemble,
+    /// Which of its outputs is explained.
+    pub(crate) output: usize,
     pub(crate) background: Background,
     pub(crate) record: DatasetRecord,
 }
@@ -38,12 +40,8 @@ impl OwnDataset {
             "the model {} has no features: nothing can be attributed",
             files.model.display()
         );
-        ensure!(
-            model.output_count() == 1,
-            "the model {} has {} outputs, and the laboratory explains one; give a model of one output",
-            files.model.display(),
-            model.output_count()
-        );
+        let output = output(&model, arguments.output)
+            .with_context(|| format!("the model {}", files.model.display()))?;
         let rows_bytes = bytes(&files.rows)?;
         let table = read_rows(&files.rows, &rows_bytes, &model, &arguments.reading)?;
         refuse_missing(&table, &model)?;
@@ -57,17 +55,31 @@ impl OwnDataset {
             rows_sha256: sha256(&rows_bytes),
             model_file: files.model.display().to_string(),
             model_sha256: sha256(&model_bytes),
+            output,
             background_rows: background.len(),
             background_sha256: sha256(&numbers(background.as_rows())),
             players,
             rows: table.len(),
             notes,
         };
-        Ok(Self { name: files.name.clone(), table, model, background, record })
+        Ok(Self { name: files.name.clone(), table, model, output, background, record })
     }
 
     pub(crate) fn players(&self) -> usize {
         self.table.columns
+    }
+}
+
+/// The output that is explained: the only one, or the one that was asked for.
+fn output(model: &Ensemble, asked: Option<usize>) -> Result<usize> {
+    let outputs = model.output_count();
+    match asked {
+        _ if outputs == 1 => Ok(0),
+        Some(output) if output < outputs => Ok(output),
+        Some(output) => {
+            bail!("has {outputs} outputs, numbered from 0, and no output {output}; give another --output")
+        }
+        None => bail!("has {outputs} outputs, and one is explained; say which by --output K, from 0 on"),
     }
 }
 
@@ -123,7 +135,7 @@ fn background(arguments: &Laboratory, table: &Table, model: &Ensemble) -> Result
             Ok(Background::rows(read.values, read.columns)?)
         }
         _ if table.len() == 1 => {
-            anyhow::bail!(
+            bail!(
                 "there is one row, which would be its own background: every value would be 0; \
                  give at least 2 rows, or a background in a file (--background FILE)"
             )
@@ -134,7 +146,7 @@ fn background(arguments: &Laboratory, table: &Table, model: &Ensemble) -> Result
         }
         BackgroundChoice::Mean => {
             if let Some(&feature) = model.categorical_features().first() {
-                anyhow::bail!(
+                bail!(
                     "column {} holds categories, which have no mean; take rows as background (--background 50)",
                     column(table, feature)
                 );

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::record::{DatasetRecord, Record, Skipped};
+use super::record::{Record, Skipped};
 
 /// A line for each difference that a reader of a comparison should know; times and machines are none.
 pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
@@ -17,15 +17,15 @@ pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
     unlike("commit", &commit(a), &commit(b));
     for dataset in &a.datasets {
         if let Some(other) = b.datasets.iter().find(|other| other.name == dataset.name) {
-            let parts: [(&str, fn(&DatasetRecord) -> &str); 3] = [
-                ("rows", |dataset| &dataset.rows_sha256),
-                ("model", |dataset| &dataset.model_sha256),
-                ("background", |dataset| &dataset.background_sha256),
-            ];
-            for (part, digest) in parts {
-                let short = |dataset: &DatasetRecord| format!("SHA-256 {:.12}…", digest(dataset));
-                unlike(&format!("{part} of the dataset {:?}", dataset.name), &short(dataset), &short(other));
-            }
+            let mut part = |part: &str, of_a: &str, of_b: &str| {
+                let short = |digest: &str| format!("SHA-256 {digest:.12}…");
+                unlike(&format!("{part} of the dataset {:?}", dataset.name), &short(of_a), &short(of_b));
+            };
+            part("rows", &dataset.rows_sha256, &other.rows_sha256);
+            part("model", &dataset.model_sha256, &other.model_sha256);
+            part("background", &dataset.background_sha256, &other.background_sha256);
+            let [of_a, of_b] = [dataset, other].map(|dataset| dataset.output.to_string());
+            unlike(&format!("output of the dataset {:?}", dataset.name), &of_a, &of_b);
         }
     }
     for estimator in &a.estimators {

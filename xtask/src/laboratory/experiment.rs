@@ -5,10 +5,11 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow};
 use apportion::games::parallel;
 use apportion::trees::{Exact, InterventionalOracle};
-use apportion::{Budget, MarginalGame, Rows, Value};
+use apportion::{Budget, Game, MarginalGame, Rows, Value};
 
 use super::contestant::Contestant;
 use super::dataset::OwnDataset;
+use super::one_output::OneOutput;
 use super::record::{EstimateLine, RunLine, Skipped};
 use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::explicand::row_index;
@@ -45,8 +46,8 @@ struct Cell {
     run: usize,
 }
 
-/// Runs every estimator on every dataset, budget and seed. One that fails anywhere is skipped altogether, so that its numbers are of all runs
-/// or of none.
+/// Runs every estimator on every dataset, budget and seed. One that fails anywhere is skipped altogether, so that its numbers are of
+/// all runs or of none.
 ///
 /// # Errors
 ///
@@ -75,7 +76,8 @@ pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant]) -> Result<Outcome
     Ok(outcome)
 }
 
-/// The rows that are explained, one for each seed. The values are computed row by row, so that they do not depend on what else is explained.
+/// The rows that are explained, one for each seed. The values are computed row by row, so that they do not depend on what else is
+/// explained.
 fn explicands(plan: &Plan<'_>, dataset: &OwnDataset) -> Result<Vec<Explicand>> {
     let oracle = InterventionalOracle::new(&dataset.model, dataset.background.as_rows(), None)
         .with_context(|| format!("the dataset {:?}: no exact values", dataset.name))?;
@@ -86,6 +88,7 @@ fn explicands(plan: &Plan<'_>, dataset: &OwnDataset) -> Result<Vec<Explicand>> {
             .values_of(plan.value, Rows::new(&values, values.len()))
             .with_context(|| format!("the dataset {:?}: no exact values of row {row}", dataset.name))?
             .values;
+        let truth = truth.into_iter().skip(dataset.output).step_by(dataset.model.output_count()).collect();
         Ok(Explicand { row, values, truth })
     })
 }
@@ -119,9 +122,13 @@ fn estimate(
     let dataset = &plan.datasets[cell.dataset];
     let (budget, seed) = (plan.budgets[cell.budget], plan.seeds[cell.run]);
     let game = MarginalGame::new(&dataset.model, &explicand.values, &dataset.background)?;
+    let game: Box<dyn Game> = match dataset.model.output_count() {
+        1 => Box::new(game),
+        _ => Box::new(OneOutput::new(game, dataset.output)),
+    };
     let started = Instant::now();
     let (values, evaluations) =
-        contestant.estimate(plan.value, &game, budget.evaluations(dataset.players()), seed)?;
+        contestant.estimate(plan.value, &*game, budget.evaluations(dataset.players()), seed)?;
     let seconds = started.elapsed().as_secs_f64();
     if let Some(player) = values.iter().position(|value| !value.is_finite()) {
         return Err(anyhow!(

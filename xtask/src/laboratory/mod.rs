@@ -6,7 +6,7 @@
 //! | [`dataset`] | rows, a tree model and a background, and what is wrong with them |
 //! | [`contestant`] | the estimators: methods of the library, and programs |
 //! | [`program`], [`process`] | the protocol of programs, and their processes |
-//! | [`experiment`] | explicands, exact values, runs |
+//! | [`experiment`], [`one_output`] | explicands, exact values, runs; the game of one output |
 //! | [`record`], [`folder`] | what is kept, and where |
 //! | [`machine`] | which source ran, and on what |
 //! | [`summary`], [`looks`] | the figure and the table of a run |
@@ -26,6 +26,7 @@ mod folder;
 mod latex;
 mod looks;
 mod machine;
+mod one_output;
 mod paired;
 mod process;
 mod program;

@@ -53,6 +53,8 @@ pub(crate) struct DatasetRecord {
     pub(crate) rows_sha256: String,
     pub(crate) model_file: String,
     pub(crate) model_sha256: String,
+    /// Which output of the model is explained, from 0.
+    pub(crate) output: usize,
     pub(crate) background_rows: usize,
     /// Of its numbers as they lie in memory, least significant byte first.
     pub(crate) background_sha256: String,
@@ -63,12 +65,12 @@ pub(crate) struct DatasetRecord {
 }
 
 impl DatasetRecord {
-    /// Whether the other one is the same game in every run: same rows, same model, same background.
+    /// Whether the other one is the same game in every run: same rows, same model and output, same background.
     pub(crate) fn is_same_game(&self, other: &Self) -> bool {
-        let made_of = |record: &Self| {
-            [&record.rows_sha256, &record.model_sha256, &record.background_sha256].map(String::clone)
-        };
-        made_of(self) == made_of(other)
+        self.output == other.output
+            && self.rows_sha256 == other.rows_sha256
+            && self.model_sha256 == other.model_sha256
+            && self.background_sha256 == other.background_sha256
     }
 }
 
