@@ -3,6 +3,7 @@
 mod benchmark;
 mod check;
 mod comparison;
+mod laboratory;
 mod mutants;
 mod papers;
 mod reproduce;
@@ -34,6 +35,9 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Reproduce(reproduce::cli::Reproduce),
+    Laboratory(laboratory::cli::Laboratory),
+    Compare(laboratory::cli::Compare),
+    Cite(laboratory::cli::Cite),
     Mutants(mutants::Mutants),
     Train(train::Train),
     Check(check::Check),
@@ -43,6 +47,9 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Reproduce(arguments) => reproduce::run(&arguments, &CATALOGUE),
+        Command::Laboratory(arguments) => laboratory::run(&arguments),
+        Command::Compare(arguments) => laboratory::compare(&arguments),
+        Command::Cite(arguments) => laboratory::cite(&arguments, &CATALOGUE),
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

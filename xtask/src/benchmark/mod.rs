@@ -18,6 +18,7 @@ use crate::reproduce::catalogue::{Paper, artefact};
 pub(crate) const PAPER: Paper = Paper {
     name: "estimators",
     citation: "this project's own checks",
+    bibtex: "",
     runs: 50,
     quick_runs: 20,
     artefacts: &[

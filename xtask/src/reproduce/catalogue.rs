@@ -15,6 +15,8 @@ pub(crate) struct Paper {
     /// The name on the command line.
     pub(crate) name: &'static str,
     pub(crate) citation: &'static str,
+    /// The entry for those who cite it; empty where there is nothing to cite.
+    pub(crate) bibtex: &'static str,
     /// Runs per setting in the paper.
     pub(crate) runs: usize,
     /// Runs that are enough to see.
@@ -123,6 +125,7 @@ mod tests {
         Paper {
             name: "one",
             citation: "First",
+            bibtex: "",
             runs: 2,
             quick_runs: 1,
             artefacts: &[artefact("fig1", "", nothing), artefact("fig2", "", nothing)],
@@ -130,6 +133,7 @@ mod tests {
         Paper {
             name: "two",
             citation: "Second",
+            bibtex: "",
             runs: 2,
             quick_runs: 1,
             artefacts: &[artefact("fig2", "", nothing)],

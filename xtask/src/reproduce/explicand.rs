@@ -8,10 +8,14 @@ use super::datasets::Dataset;
 /// Rows tried for an entry that equals the baseline, before it is left as it is.
 const ATTEMPTS: usize = 100;
 
+/// Which of so many rows is drawn with `seed`.
+pub(crate) fn row_index(rows: usize, seed: u64) -> usize {
+    stream(seed, Purpose::Experiment, 0).random_range(0..rows)
+}
+
 /// A row of `dataset` drawn with `seed`.
 pub(crate) fn row<M>(dataset: &Dataset<M>, seed: u64) -> Vec<f64> {
-    let mut rng = stream(seed, Purpose::Experiment, 0);
-    dataset.row(rng.random_range(0..dataset.rows())).to_vec()
+    dataset.row(row_index(dataset.rows(), seed)).to_vec()
 }
 
 /// A row of `dataset` drawn with `seed`, by the protocol of the Leverage SHAP experiments. An entry that equals the baseline would make a null player, so it is taken from another random

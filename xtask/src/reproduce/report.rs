@@ -36,7 +36,7 @@ impl Entry {
     }
 
     /// Three significant digits, for people.
-    fn short(&self) -> String {
+    pub(crate) fn short(&self) -> String {
         match self {
             Self::Number(number) => significant(*number),
             Self::Absent(_) => "–".to_owned(),
@@ -116,7 +116,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    fn csv(&self) -> Result<Vec<u8>> {
+    pub(crate) fn csv(&self) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&self.columns)?;
         for row in &self.rows {
@@ -125,7 +125,7 @@ impl Table {
         Ok(writer.into_inner()?)
     }
 
-    fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         let mut text = format!("**{}**\n\n", self.caption);
         text.push_str(&line(&self.columns));
         text.push_str(&line(vec!["---"; self.columns.len()]));

@@ -29,6 +29,14 @@ pub(crate) const PAPER: Paper = Paper {
     name: "group-explainers",
     citation: "Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, Approximation of group explainers with coalition structure using Monte \
                Carlo sampling on the product space of coalitions and features, 2023",
+    bibtex: r#"@misc{kotsiopoulos2023approximation,
+  title         = {Approximation of group explainers with coalition structure using {Monte Carlo} sampling on the product space of
+                   coalitions and features},
+  author        = {Kotsiopoulos, Konstandinos and Miroshnikov, Alexey and Filom, Khashayar and Ravi Kannan, Arjun},
+  year          = {2023},
+  eprint        = {2303.10216},
+  archiveprefix = {arXiv}
+}"#,
     runs: 50,
     quick_runs: 15,
     artefacts: &[

@@ -49,6 +49,12 @@ use crate::reproduce::catalogue::{Paper, artefact};
 pub(crate) const PAPER: Paper = Paper {
     name: "l-c-shapley",
     citation: "Chen, Song, Wainwright and Jordan, L-Shapley and C-Shapley: Efficient Model Interpretation for Structured Data, ICLR 2019",
+    bibtex: r#"@inproceedings{chen2019lshapley,
+  title     = {{L-Shapley} and {C-Shapley}: Efficient Model Interpretation for Structured Data},
+  author    = {Chen, Jianbo and Song, Le and Wainwright, Martin J. and Jordan, Michael I.},
+  booktitle = {International Conference on Learning Representations},
+  year      = {2019}
+}"#,
     runs: 1000,
     quick_runs: 30,
     artefacts: &[

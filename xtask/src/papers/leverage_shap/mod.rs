@@ -35,6 +35,14 @@ use crate::reproduce::catalogue::{Paper, artefact};
 pub(crate) const PAPER: Paper = Paper {
     name: "leverage-shap",
     citation: "Musco and Witter, Provably Accurate Shapley Value Estimation via Leverage Score Sampling, ICLR 2025",
+    bibtex: r#"@inproceedings{musco2025provably,
+  title         = {Provably Accurate {Shapley} Value Estimation via Leverage Score Sampling},
+  author        = {Musco, Christopher and Witter, R. Teal},
+  booktitle     = {International Conference on Learning Representations},
+  year          = {2025},
+  eprint        = {2410.01917},
+  archiveprefix = {arXiv}
+}"#,
     runs: 100,
     quick_runs: 50,
     artefacts: &[

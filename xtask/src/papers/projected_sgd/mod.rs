@@ -34,6 +34,12 @@ pub(crate) const PAPER: Paper = Paper {
     name: "projected-sgd",
     citation: "Grah and Thouvenot, A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance, \
                CD-MAKE 2020",
+    bibtex: r#"@inproceedings{grah2020projected,
+  title     = {A projected stochastic gradient algorithm for estimating {Shapley} value applied in attribute importance},
+  author    = {Grah, Simon and Thouvenot, Vincent},
+  booktitle = {Machine Learning and Knowledge Extraction (CD-MAKE)},
+  year      = {2020}
+}"#,
     runs: 50,
     quick_runs: 20,
     artefacts: &[

@@ -1,0 +1,257 @@
+//! The command lines of `cargo xtask laboratory`, `compare` and `cite`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use apportion::{Budget, ExplainError, Method};
+use apportion_rows::Sentinel;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+
+/// Runs estimators on datasets of your own against exact values, and keeps every number.
+#[derive(Debug, Args)]
+pub(crate) struct Laboratory {
+    /// A dataset: its name, a file of rows with a header, a file with a tree model
+    #[arg(long = "dataset", value_name = "NAME=ROWS,MODEL", required = true)]
+    pub(crate) datasets: Vec<DatasetFiles>,
+    /// Estimators by the names of the library's methods (docs/methods.md)
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", value_parser = methods(), hide_possible_values = true)]
+    #[arg(required_unless_present = "programs")]
+    pub(crate) estimators: Vec<String>,
+    /// An estimator that is a program: its name and the command, which the shell runs once for every run (docs/laboratory.md)
+    #[arg(long = "estimator-program", value_name = "NAME=COMMAND")]
+    pub(crate) programs: Vec<NamedCommand>,
+    /// Budgets: evaluations of the game (2000), or a multiple of the number of players (10n)
+    #[arg(long, value_delimiter = ',', value_name = "M,…", default_values = ["5n", "10n", "20n"], value_parser = budget)]
+    pub(crate) budgets: Vec<Budget>,
+    /// Runs per dataset, estimator and budget: each has a seed and an explicand of its own
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) runs: u16,
+    /// Seed of the first run; every further run has the next one
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// What stands in for absent players: the column means (mean), the rows of a file, or so many rows of the dataset
+    #[arg(long, value_name = "mean|FILE|COUNT", default_value = "mean")]
+    pub(crate) background: BackgroundChoice,
+    /// Which output is explained of models that have several, from 0
+    #[arg(long, value_name = "K")]
+    pub(crate) output: Option<usize>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// What is estimated
+    #[arg(long, value_enum, default_value_t = Valued::Shapley)]
+    pub(crate) value: Valued,
+    /// The beginning of the name of the folder for the results: letters, digits, dots, hyphens and underscores
+    #[arg(long, value_parser = label)]
+    pub(crate) label: String,
+    /// The folder that folders of results are made in; target/laboratory by default
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Seconds that a program may be silent
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) time_limit: u32,
+    /// Threads, at most 1024; all cores by default. Only the times depend on it
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+/// How files of rows are read.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    /// The column that the model predicts, which is no feature; the one named target, if there is one, by default
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    /// Columns that are no features
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN,…")]
+    pub(crate) ignore: Vec<String>,
+    /// Numbers or words that stand for a missing value, beside an empty cell and the usual words
+    #[arg(long, value_delimiter = ',', value_name = "VALUE,…")]
+    pub(crate) missing: Vec<Sentinel>,
+    /// What separates cells; found from the header by default
+    #[arg(long, value_name = "C", value_parser = separator)]
+    pub(crate) separator: Option<u8>,
+}
+
+/// Compares two folders that `laboratory` made, run by run.
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The folder whose squared errors are divided by
+    pub(crate) a: PathBuf,
+    /// The folder whose squared errors are divided
+    pub(crate) b: PathBuf,
+    /// An estimator of A beside another one of B, in place of all that have the same name in both
+    #[arg(long = "pair", value_name = "OF_A=OF_B")]
+    pub(crate) pairs: Vec<NamedCommand>,
+    /// The folder that the folder of the comparison is made in; target/laboratory by default
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Prints BibTeX: of the papers behind what is named as for `reproduce`, and of this library.
+#[derive(Debug, Args)]
+pub(crate) struct Cite {
+    /// What to cite: `fig2`, `leverage-shap/fig2`, `leverage-shap`; the library alone by default
+    pub(crate) what: Vec<String>,
+    /// The folder of a run of the laboratory: the library is cited as it was then
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) run: Option<PathBuf>,
+}
+
+/// The files of a dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DatasetFiles {
+    pub(crate) name: String,
+    pub(crate) rows: PathBuf,
+    pub(crate) model: PathBuf,
+}
+
+impl FromStr for DatasetFiles {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wanted =
+            || format!("{text:?} is no dataset; write NAME=ROWS,MODEL, such as iris=iris.csv,iris_xgb.json");
+        let (name, files) = text.split_once('=').ok_or_else(wanted)?;
+        // A name of a model file seldom has a comma; one of rows may.
+        let (rows, model) = files.rsplit_once(',').ok_or_else(wanted)?;
+        if [name, rows, model].iter().any(|part| part.is_empty()) {
+            return Err(wanted());
+        }
+        Ok(Self { name: name.to_owned(), rows: rows.into(), model: model.into() })
+    }
+}
+
+/// What stands before the first `=`, and what behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedCommand {
+    pub(crate) name: String,
+    pub(crate) command: String,
+}
+
+impl FromStr for NamedCommand {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, command)) if !name.is_empty() && !command.trim().is_empty() => {
+                Ok(Self { name: name.to_owned(), command: command.to_owned() })
+            }
+            _ => Err(format!(
+                "{text:?} has no name before a = and something behind it; write mine='python3 mine.py'"
+            )),
+        }
+    }
+}
+
+/// What stands in for absent players.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum BackgroundChoice {
+    /// The means of the columns.
+    Mean,
+    /// So many rows of the dataset, drawn by the seed of the first run.
+    Count(usize),
+    /// The rows of a file.
+    File(PathBuf),
+}
+
+impl FromStr for BackgroundChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse()) {
+            ("", _) => {
+                Err("an empty text is no background; write mean, a file, or a number of rows".to_owned())
+            }
+            ("mean", _) => Ok(Self::Mean),
+            (_, Ok(0)) => {
+                Err("a background has at least 1 row; write mean, a file, or a number of rows".to_owned())
+            }
+            (_, Ok(count)) => Ok(Self::Count(count)),
+            (_, Err(_)) => Ok(Self::File(text.into())),
+        }
+    }
+}
+
+impl std::fmt::Display for BackgroundChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Mean => f.write_str("mean"),
+            Self::Count(count) => write!(f, "{count}"),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// Values that are estimated here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Valued {
+    Shapley,
+    Banzhaf,
+}
+
+/// The estimators among the methods; a slip is told the nearest name.
+fn methods() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        Method::all().filter(|method| matches!(method, Method::By(_))).map(Method::name),
+    )
+}
+
+fn budget(text: &str) -> Result<Budget, ExplainError> {
+    match text.parse()? {
+        Budget::Evaluations(0) | Budget::PerPlayer(0) => Err(ExplainError::Budget { given: text.to_owned() }),
+        budget => Ok(budget),
+    }
+}
+
+fn separator(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" => Ok(b'\t'),
+        &[byte] if byte.is_ascii() && byte != b'"' => Ok(byte),
+        _ => Err(format!("{text:?} separates no cells; write one character, or tab")),
+    }
+}
+
+/// The label is a part of a folder's name, so it may not lead elsewhere.
+fn label(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    match text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(fits) {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "{text:?} is no label; write letters, digits, dots, hyphens and underscores, a letter or digit first"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dataset_is_a_name_and_two_files() {
+        let dataset: DatasetFiles = "a=b,c.csv,d.json".parse().unwrap();
+        assert_eq!(
+            (dataset.name.as_str(), dataset.rows, dataset.model),
+            ("a", "b,c.csv".into(), "d.json".into())
+        );
+        for text in ["a", "a=b", "=b,c", "a=,c", "a=b,"] {
+            assert!(text.parse::<DatasetFiles>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_background_is_the_mean_a_number_or_a_file() {
+        let read = |text: &str| text.parse::<BackgroundChoice>();
+        assert_eq!(read("mean"), Ok(BackgroundChoice::Mean));
+        assert_eq!(read("50"), Ok(BackgroundChoice::Count(50)));
+        assert_eq!(read("rows.csv"), Ok(BackgroundChoice::File("rows.csv".into())));
+        assert!(read("0").is_err() && read("").is_err());
+    }
+
+    #[test]
+    fn a_label_leads_to_no_other_folder() {
+        assert!(label("a-1.b_c").is_ok());
+        for text in ["", "../a", ".a", "a/b", "a b", "-a"] {
+            assert!(label(text).is_err(), "{text}");
+        }
+    }
+}

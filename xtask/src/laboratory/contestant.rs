@@ -1,0 +1,79 @@
+//! Estimators that are run: methods of the library, and programs.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use apportion::{Estimator, Game, Method, Value};
+
+use super::cli::NamedCommand;
+use super::program;
+use super::record::EstimatorRecord;
+
+/// An estimator by its name.
+pub(crate) struct Contestant {
+    pub(crate) name: String,
+    way: Way,
+}
+
+enum Way {
+    Method(Method),
+    Program { command: String, limit: Duration },
+}
+
+impl Contestant {
+    /// The method of this name.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub(crate) fn of_method(name: &str) -> Result<Self> {
+        Ok(Self { name: name.to_owned(), way: Way::Method(name.parse()?) })
+    }
+
+    pub(crate) fn of_program(named: &NamedCommand, limit: Duration) -> Self {
+        Self { name: named.name.clone(), way: Way::Program { command: named.command.clone(), limit } }
+    }
+
+    pub(crate) fn record(&self) -> EstimatorRecord {
+        let program = match &self.way {
+            Way::Method(_) => None,
+            Way::Program { command, .. } => Some(command.clone()),
+        };
+        EstimatorRecord { name: self.name.clone(), program }
+    }
+
+    /// Why it cannot be run at this budget, as far as that is known before.
+    pub(crate) fn refuses(&self, value: &Value, players: usize, budget: usize) -> Option<String> {
+        let Way::Method(method) = self.way else { return None };
+        let Some(estimator) = method.estimator(value) else {
+            return Some(format!("{} does not compute {} values", self.name, value.concept()));
+        };
+        let least = estimator.minimum_budget(players);
+        (budget < least).then(|| {
+            format!(
+                "{} needs at least {least} evaluations for {players} players, and the budget is {budget}",
+                self.name
+            )
+        })
+    }
+
+    /// What it estimates of the game, and how many evaluations that took.
+    pub(crate) fn estimate(
+        &self,
+        value: &Value,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<(Vec<f64>, usize)> {
+        match &self.way {
+            Way::Method(method) => {
+                let estimator: Box<dyn Estimator> = method
+                    .estimator(value)
+                    .with_context(|| format!("{} does not compute {}", self.name, value.concept()))?;
+                let explanation = estimator.estimate(game, budget, seed)?;
+                Ok((explanation.values, explanation.evaluations))
+            }
+            Way::Program { command, limit } => Ok(program::estimate(command, game, budget, seed, *limit)?),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! A dataset of one's own: rows, a tree model, a background, and what is wrong with them.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use apportion::{Background, Ensemble, Rows};
+use apportion_rows::{Source, Table, Wanted};
+
+use super::cli::{BackgroundChoice, DatasetFiles, Laboratory, Reading};
+use super::record::DatasetRecord;
+use crate::reproduce::store::sha256;
+
+/// Rows with the model that is explained, and what stands in for absent players.
+pub(crate) struct OwnDataset {
+    pub(crate) name: String,
+    pub(crate) table: Table,
+    pub(crate) model: Ensemble,
+    /// Which of its outputs is explained.
+    pub(crate) output: usize,
+    pub(crate) background: Background,
+    pub(crate) record: DatasetRecord,
+}
+
+impl OwnDataset {
+    /// Reads both files.
+    ///
+    /// # Errors
+    ///
+    /// Where a file cannot be read, where the rows are not as the model wants them, and where there is nothing to explain.
+    pub(crate) fn read(files: &DatasetFiles, arguments: &Laboratory) -> Result<Self> {
+        Self::read_named(files, arguments).with_context(|| format!("the dataset {:?}", files.name))
+    }
+
+    fn read_named(files: &DatasetFiles, arguments: &Laboratory) -> Result<Self> {
+        let model_bytes = bytes(&files.model)?;
+        let model = Ensemble::from_bytes(&model_bytes)
+            .with_context(|| format!("cannot read the model {}", files.model.display()))?;
+        ensure!(
+            model.feature_count() > 0,
+            "the model {} has no features: nothing can be attributed",
+            files.model.display()
+        );
+        let output = output(&model, arguments.output)
+            .with_context(|| format!("the model {}", files.model.display()))?;
+        let rows_bytes = bytes(&files.rows)?;
+        let table = read_rows(&files.rows, &rows_bytes, &model, &arguments.reading)?;
+        refuse_missing(&table, &model)?;
+        let background = background(arguments, &table, &model)?;
+        let mut notes = table.notes.clone();
+        notes.extend(note_on_constants(&table));
+        let players = table.columns;
+        let record = DatasetRecord {
+            name: files.name.clone(),
+            rows_file: files.rows.display().to_string(),
+            rows_sha256: sha256(&rows_bytes),
+            model_file: files.model.display().to_string(),
+            model_sha256: sha256(&model_bytes),
+            output,
+            background_rows: background.len(),
+            background_sha256: sha256(&numbers(background.as_rows())),
+            players,
+            rows: table.len(),
+            notes,
+        };
+        Ok(Self { name: files.name.clone(), table, model, output, background, record })
+    }
+
+    pub(crate) fn players(&self) -> usize {
+        self.table.columns
+    }
+}
+
+/// The output that is explained: the only one, or the one that was asked for.
+fn output(model: &Ensemble, asked: Option<usize>) -> Result<usize> {
+    let outputs = model.output_count();
+    match asked {
+        _ if outputs == 1 => Ok(0),
+        Some(output) if output < outputs => Ok(output),
+        Some(output) => {
+            bail!("has {outputs} outputs, numbered from 0, and no output {output}; give another --output")
+        }
+        None => bail!("has {outputs} outputs, and one is explained; say which by --output K, from 0 on"),
+    }
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// The rows with the columns in the order of the model.
+fn read_rows(path: &Path, bytes: &[u8], model: &Ensemble, reading: &Reading) -> Result<Table> {
+    let wanted = Wanted {
+        names: model.feature_names(),
+        named_by: "the model",
+        names_are_rewritten: model.origin().format.starts_with("LightGBM"),
+        count: Some(model.feature_count()),
+        words: (0..model.feature_count()).map(|feature| model.words(feature)).collect(),
+        target: reading.target.as_deref(),
+        ignored: reading.ignore.iter().map(String::as_str).collect(),
+        missing: &reading.missing,
+        separator: reading.separator,
+        ..Wanted::default()
+    };
+    Ok(Source::stream(&path.display().to_string(), bytes).read(&wanted)?)
+}
+
+/// The name of a column.
+fn column(table: &Table, feature: usize) -> String {
+    match table.names.as_ref().and_then(|names| names.get(feature)) {
+        Some(name) => format!("{name:?}"),
+        None => format!("{feature}"),
+    }
+}
+
+/// Trees know where to go with a missing value; linear models do not.
+fn refuse_missing(table: &Table, model: &Ensemble) -> Result<()> {
+    for row in 0..table.len() {
+        for (feature, value) in table.row(row).iter().enumerate() {
+            ensure!(
+                !(value.is_nan() && model.refuses_missing(feature)),
+                "row {row} (the first is 0) has no value in column {}, and the model says nothing of rows without one; \
+                 leave out the row, or fill the value in",
+                column(table, feature)
+            );
+        }
+    }
+    Ok(())
+}
+
+fn background(arguments: &Laboratory, table: &Table, model: &Ensemble) -> Result<Background> {
+    match &arguments.background {
+        BackgroundChoice::File(path) => {
+            let read = read_rows(path, &bytes(path)?, model, &arguments.reading)?;
+            refuse_missing(&read, model).with_context(|| format!("the background {}", path.display()))?;
+            Ok(Background::rows(read.values, read.columns)?)
+        }
+        _ if table.len() == 1 => {
+            bail!(
+                "there is one row, which would be its own background: every value would be 0; \
+                 give at least 2 rows, or a background in a file (--background FILE)"
+            )
+        }
+        BackgroundChoice::Count(count) => {
+            let rows = Rows::new(&table.values, table.columns);
+            Ok(Background::sample(rows, *count, arguments.seed)?)
+        }
+        BackgroundChoice::Mean => {
+            if let Some(&feature) = model.categorical_features().first() {
+                bail!(
+                    "column {} holds categories, which have no mean; take rows as background (--background 50)",
+                    column(table, feature)
+                );
+            }
+            let means: Result<Vec<f64>> = (0..table.columns).map(|feature| mean(table, feature)).collect();
+            Ok(Background::baseline(means?)?)
+        }
+    }
+}
+
+/// The mean of what is there of a column.
+fn mean(table: &Table, feature: usize) -> Result<f64> {
+    let present: Vec<f64> =
+        (0..table.len()).map(|row| table.row(row)[feature]).filter(|value| !value.is_nan()).collect();
+    ensure!(
+        !present.is_empty(),
+        "column {} has no value in any row, and so no mean; take rows as background (--background 50)",
+        column(table, feature)
+    );
+    Ok(present.iter().sum::<f64>() / present.len() as f64)
+}
+
+/// Players of constant columns are null against a background of the dataset: every estimator that knows it is right there.
+fn note_on_constants(table: &Table) -> Option<String> {
+    // By bits, so that a column that is missing everywhere is constant, too.
+    let is_constant = |feature: &usize| {
+        (1..table.len()).all(|row| table.row(row)[*feature].to_bits() == table.row(0)[*feature].to_bits())
+    };
+    let constant: Vec<String> =
+        (0..table.columns).filter(is_constant).map(|feature| column(table, feature)).collect();
+    (table.len() > 1 && !constant.is_empty()).then(|| {
+        format!("constant columns, whose values are 0 unless the background differs: {}", constant.join(", "))
+    })
+}
+
+/// The bytes of rows, for a digest.
+fn numbers(rows: Rows<'_>) -> Vec<u8> {
+    rows.values().iter().flat_map(|value| value.to_le_bytes()).collect()
+}

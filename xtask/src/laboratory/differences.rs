@@ -1,0 +1,83 @@
+//! In what two runs of the laboratory differ.
+
+use std::collections::BTreeSet;
+
+use super::record::{Record, Skipped};
+
+/// A line for each difference that a reader of a comparison should know; times and machines are none.
+pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
+    let mut told = Vec::new();
+    let mut unlike = |what: &str, of_a: &str, of_b: &str| {
+        if of_a != of_b {
+            told.push(format!("{what}: A has {of_a}, B has {of_b}"));
+        }
+    };
+    unlike("values", &a.value, &b.value);
+    unlike("version", &a.version, &b.version);
+    unlike("commit", &commit(a), &commit(b));
+    for dataset in &a.datasets {
+        if let Some(other) = b.datasets.iter().find(|other| other.name == dataset.name) {
+            let mut part = |part: &str, of_a: &str, of_b: &str| {
+                let short = |digest: &str| format!("SHA-256 {digest:.12}…");
+                unlike(&format!("{part} of the dataset {:?}", dataset.name), &short(of_a), &short(of_b));
+            };
+            part("rows", &dataset.rows_sha256, &other.rows_sha256);
+            part("model", &dataset.model_sha256, &other.model_sha256);
+            part("background", &dataset.background_sha256, &other.background_sha256);
+            let [of_a, of_b] = [dataset, other].map(|dataset| dataset.output.to_string());
+            unlike(&format!("output of the dataset {:?}", dataset.name), &of_a, &of_b);
+        }
+    }
+    for estimator in &a.estimators {
+        if let Some(other) = b.estimators.iter().find(|other| other.name == estimator.name) {
+            let way = |program: &Option<String>| {
+                program.clone().unwrap_or_else(|| "the library's method".to_owned())
+            };
+            unlike(
+                &format!("estimator {:?}", estimator.name),
+                &way(&estimator.program),
+                &way(&other.program),
+            );
+        }
+    }
+    let datasets = |record: &Record| record.datasets.iter().map(|dataset| dataset.name.clone()).collect();
+    let estimators =
+        |record: &Record| record.estimators.iter().map(|estimator| estimator.name.clone()).collect();
+    told.extend(only("dataset", &datasets(a), &datasets(b)));
+    told.extend(only("estimator", &estimators(a), &estimators(b)));
+    told.extend(only("budget", &a.budgets.iter().cloned().collect(), &b.budgets.iter().cloned().collect()));
+    told.extend(only("seed", &seeds(a), &seeds(b)));
+    told.extend(skipped("A", a));
+    told.extend(skipped("B", b));
+    told
+}
+
+/// What one of them left out, which is not compared.
+fn skipped(name: &str, record: &Record) -> Vec<String> {
+    let line = |skipped: &Skipped| format!("{name} has skipped {skipped}");
+    record.skipped.iter().map(line).collect()
+}
+
+/// The commit, and whether it is all of the source.
+fn commit(record: &Record) -> String {
+    let commit = record.commit.as_deref().unwrap_or("none");
+    match record.has_changes {
+        Some(true) => format!("{commit} with changes"),
+        _ => commit.to_owned(),
+    }
+}
+
+fn seeds(record: &Record) -> BTreeSet<String> {
+    record.seeds.iter().map(ToString::to_string).collect()
+}
+
+/// What one of them alone has.
+fn only(what: &str, of_a: &BTreeSet<String>, of_b: &BTreeSet<String>) -> Vec<String> {
+    let line = |name: &str, mine: &BTreeSet<String>, others: &BTreeSet<String>| {
+        let alone: Vec<&str> = mine.difference(others).map(String::as_str).collect();
+        let (shown, more) = alone.split_at(alone.len().min(8));
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        (!alone.is_empty()).then(|| format!("only {name} has the {what} {}{more}", shown.join(", ")))
+    };
+    [line("A", of_a, of_b), line("B", of_b, of_a)].into_iter().flatten().collect()
+}

@@ -1,0 +1,181 @@
+//! The runs: explicands with their exact values, and every estimator on every one of them.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result, anyhow};
+use apportion::games::parallel;
+use apportion::trees::{Exact, InterventionalOracle};
+use apportion::{Budget, Game, MarginalGame, Rows, Value};
+
+use super::contestant::Contestant;
+use super::dataset::OwnDataset;
+use super::one_output::OneOutput;
+use super::record::{EstimateLine, RunLine, Skipped};
+use crate::comparison::{squared_distance, squared_norm};
+use crate::reproduce::explicand::row_index;
+use crate::reproduce::store::derive_seed;
+
+/// What all runs have in common.
+pub(crate) struct Plan<'a> {
+    pub(crate) datasets: &'a [OwnDataset],
+    pub(crate) budgets: &'a [Budget],
+    pub(crate) seeds: &'a [u64],
+    pub(crate) value: &'a Value,
+}
+
+/// What came of them, in the order of estimators, datasets, budgets and runs.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    pub(crate) runs: Vec<RunLine>,
+    pub(crate) estimates: Vec<EstimateLine>,
+    pub(crate) skipped: Vec<Skipped>,
+}
+
+/// A row that is explained, with its values.
+struct Explicand {
+    row: usize,
+    values: Vec<f64>,
+    truth: Vec<f64>,
+}
+
+/// One estimate that is wanted.
+#[derive(Clone, Copy)]
+struct Cell {
+    dataset: usize,
+    budget: usize,
+    run: usize,
+}
+
+/// Runs every estimator on every dataset, budget and seed. One that fails anywhere is skipped altogether, so that its numbers are of
+/// all runs or of none.
+///
+/// # Errors
+///
+/// Where there are no exact values to compare with.
+pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant]) -> Result<Outcome> {
+    let explicands: Vec<Vec<Explicand>> =
+        plan.datasets.iter().map(|dataset| explicands(plan, dataset)).collect::<Result<_>>()?;
+    let mut outcome = Outcome::default();
+    for contestant in contestants {
+        let (cells, skipped) = cells(plan, contestant);
+        outcome.skipped.extend(skipped);
+        let estimated = parallel::try_map(&cells, |&cell| {
+            let explicand = &explicands[cell.dataset][cell.run];
+            estimate(plan, contestant, cell, explicand).map_err(|error| (cell, error))
+        });
+        match estimated {
+            Ok(pairs) => {
+                for (line, estimates) in pairs {
+                    outcome.runs.push(line);
+                    outcome.estimates.extend(estimates);
+                }
+            }
+            Err((cell, error)) => outcome.skipped.push(failed(plan, contestant, cell, &error)),
+        }
+    }
+    Ok(outcome)
+}
+
+/// The rows that are explained, one for each seed. The values are computed row by row, so that they do not depend on what else is
+/// explained.
+fn explicands(plan: &Plan<'_>, dataset: &OwnDataset) -> Result<Vec<Explicand>> {
+    let oracle = InterventionalOracle::new(&dataset.model, dataset.background.as_rows(), None)
+        .with_context(|| format!("the dataset {:?}: no exact values", dataset.name))?;
+    parallel::try_map(plan.seeds, |&seed| {
+        let row = row_index(dataset.table.len(), derive_seed(&("explicand", &dataset.name, seed))?);
+        let values = dataset.table.row(row).to_vec();
+        let truth = oracle
+            .values_of(plan.value, Rows::new(&values, values.len()))
+            .with_context(|| format!("the dataset {:?}: no exact values of row {row}", dataset.name))?
+            .values;
+        let truth = truth.into_iter().skip(dataset.output).step_by(dataset.model.output_count()).collect();
+        Ok(Explicand { row, values, truth })
+    })
+}
+
+/// What there is to estimate, and what is left out because it is known to be impossible.
+fn cells(plan: &Plan<'_>, contestant: &Contestant) -> (Vec<Cell>, Vec<Skipped>) {
+    let (mut cells, mut skipped) = (Vec::new(), Vec::new());
+    for (dataset, own) in plan.datasets.iter().enumerate() {
+        for (budget, asked) in plan.budgets.iter().enumerate() {
+            let players = own.players();
+            match contestant.refuses(plan.value, players, asked.evaluations(players)) {
+                None => cells.extend((0..plan.seeds.len()).map(|run| Cell { dataset, budget, run })),
+                Some(reason) => skipped.push(Skipped {
+                    estimator: contestant.name.clone(),
+                    dataset: Some(own.name.clone()),
+                    budget: Some(asked.to_string()),
+                    reason,
+                }),
+            }
+        }
+    }
+    (cells, skipped)
+}
+
+fn estimate(
+    plan: &Plan<'_>,
+    contestant: &Contestant,
+    cell: Cell,
+    explicand: &Explicand,
+) -> Result<(RunLine, Vec<EstimateLine>)> {
+    let dataset = &plan.datasets[cell.dataset];
+    let (budget, seed) = (plan.budgets[cell.budget], plan.seeds[cell.run]);
+    let game = MarginalGame::new(&dataset.model, &explicand.values, &dataset.background)?;
+    let game: Box<dyn Game> = match dataset.model.output_count() {
+        1 => Box::new(game),
+        _ => Box::new(OneOutput::new(game, dataset.output)),
+    };
+    let started = Instant::now();
+    let (values, evaluations) =
+        contestant.estimate(plan.value, &*game, budget.evaluations(dataset.players()), seed)?;
+    let seconds = started.elapsed().as_secs_f64();
+    if let Some(player) = values.iter().position(|value| !value.is_finite()) {
+        return Err(anyhow!(
+            "the estimate of player {player} is {}, which is no finite number",
+            values[player]
+        ));
+    }
+    let (squared_error, norm) = (squared_distance(&values, &explicand.truth), squared_norm(&explicand.truth));
+    let line = RunLine {
+        dataset: dataset.name.clone(),
+        estimator: contestant.name.clone(),
+        budget: budget.to_string(),
+        run: cell.run,
+        seed,
+        explicand_row: explicand.row,
+        evaluations,
+        squared_error,
+        relative_squared_error: (norm > 0.0).then(|| squared_error / norm),
+        seconds,
+    };
+    let players = values.iter().zip(&explicand.truth).enumerate();
+    let estimates = players.map(|(player, (&estimate, &truth))| EstimateLine {
+        dataset: line.dataset.clone(),
+        estimator: line.estimator.clone(),
+        budget: line.budget.clone(),
+        run: line.run,
+        player,
+        estimate,
+        truth,
+    });
+    let estimates = estimates.collect();
+    Ok((line, estimates))
+}
+
+/// The reason names all that finds the run again.
+fn failed(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, error: &anyhow::Error) -> Skipped {
+    let (dataset, budget) = (&plan.datasets[cell.dataset], plan.budgets[cell.budget]);
+    Skipped {
+        estimator: contestant.name.clone(),
+        dataset: None,
+        budget: None,
+        reason: format!(
+            "on {}, budget {budget} ({} evaluations), run {} (seed {}): {error:#}",
+            dataset.name,
+            budget.evaluations(dataset.players()),
+            cell.run,
+            plan.seeds[cell.run]
+        ),
+    }
+}

@@ -1,0 +1,136 @@
+//! Two estimators on the same runs: the median ratio of their squared errors, with an interval that assumes no law.
+//!
+//! The interval is that of the sign test: between the j-th smallest and the j-th largest of n ratios, with the largest j for which a
+//! fair coin shows fewer than j heads in n throws with a chance of at most 2.5 %. It covers the median of independent ratios of any law in
+//! 95 % of all samples or more, and needs six of them.
+
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+use super::record::RunLine;
+use super::summary::FLOOR;
+
+/// The chance that the median lies below the interval, and that it lies above.
+const TAIL: f64 = 0.025;
+
+/// What paired runs say.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Paired {
+    pub(crate) pairs: usize,
+    /// The median of the errors of B over those of A: below 1 where B is better.
+    pub(crate) ratio: f64,
+    /// None where the pairs are too few.
+    pub(crate) interval: Option<(f64, f64)>,
+    /// Pairs in which A has the smaller error.
+    pub(crate) a_is_better: usize,
+    pub(crate) b_is_better: usize,
+    /// The two-sided chance of the sign test, without ties.
+    pub(crate) chance: f64,
+}
+
+impl Paired {
+    /// Of pairs of runs; none where there are none.
+    pub(crate) fn of(pairs: &[(&RunLine, &RunLine)]) -> Option<Self> {
+        let mut ratios: Vec<f64> = pairs.iter().map(|(a, b)| ratio(a, b)).collect();
+        ratios.sort_by(f64::total_cmp);
+        let count = ratios.len();
+        let middle = count.checked_sub(1)? / 2;
+        // In logarithms, so that A and B can change places.
+        let ratio =
+            if count % 2 == 1 { ratios[middle] } else { (ratios[middle] * ratios[middle + 1]).sqrt() };
+        let b_is_better = ratios.iter().filter(|&&ratio| ratio < 1.0).count();
+        let a_is_better = ratios.iter().filter(|&&ratio| ratio > 1.0).count();
+        let interval = rank(count).map(|rank| (ratios[rank - 1], ratios[count - rank]));
+        Some(Self {
+            pairs: count,
+            ratio,
+            interval,
+            a_is_better,
+            b_is_better,
+            chance: chance(a_is_better, b_is_better),
+        })
+    }
+}
+
+/// The error of B over that of A. Errors that are rounding are equal.
+fn ratio(a: &RunLine, b: &RunLine) -> f64 {
+    let is_rounding = |line: &RunLine| line.relative_squared_error.is_some_and(|error| error <= FLOOR);
+    let both = |is_so: &dyn Fn(&RunLine) -> bool| is_so(a) && is_so(b);
+    match both(&is_rounding) || both(&|line| line.squared_error == 0.0) {
+        true => 1.0,
+        false => b.squared_error / a.squared_error,
+    }
+}
+
+/// The chance of at most so many heads in `throws` throws.
+fn at_most(heads: usize, throws: usize) -> f64 {
+    Binomial::new(0.5, throws as u64).map_or(1.0, |law| law.cdf(heads as u64))
+}
+
+/// The rank, from 1, of the ends of the interval among `count` ratios.
+fn rank(count: usize) -> Option<usize> {
+    (1..=count / 2).rev().find(|&rank| at_most(rank - 1, count) <= TAIL)
+}
+
+fn chance(one: usize, other: usize) -> f64 {
+    (2.0 * at_most(one.min(other), one + other)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(squared_error: f64) -> RunLine {
+        RunLine {
+            dataset: String::new(),
+            estimator: String::new(),
+            budget: String::new(),
+            run: 0,
+            seed: 0,
+            explicand_row: 0,
+            evaluations: 0,
+            squared_error,
+            relative_squared_error: Some(squared_error),
+            seconds: 0.0,
+        }
+    }
+
+    fn paired(errors: &[(f64, f64)]) -> Option<Paired> {
+        let lines: Vec<(RunLine, RunLine)> = errors.iter().map(|&(a, b)| (line(a), line(b))).collect();
+        Paired::of(&lines.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_tables_of_the_sign_test() {
+        // Ranks for 95 % from the tables of the sign test.
+        for (count, wanted) in [
+            (5, None),
+            (6, Some(1)),
+            (8, Some(1)),
+            (9, Some(2)),
+            (12, Some(3)),
+            (20, Some(6)),
+            (50, Some(18)),
+        ] {
+            assert_eq!(rank(count), wanted, "{count}");
+        }
+    }
+
+    #[test]
+    fn the_median_is_between_the_errors_and_changes_places_with_them() {
+        let errors = [(1.0, 2.0), (1.0, 8.0), (4.0, 2.0), (1.0, 3.0), (1.0, 5.0), (2.0, 8.0)];
+        let one = paired(&errors).unwrap();
+        assert!((one.ratio - 12f64.sqrt()).abs() < 1e-15 && one.interval == Some((0.5, 8.0)));
+        assert_eq!((one.a_is_better, one.b_is_better), (5, 1));
+        assert!((one.chance - 2.0 * 7.0 / 64.0).abs() < 1e-12);
+        let other = paired(&errors.map(|(a, b)| (b, a))).unwrap();
+        assert!((one.ratio * other.ratio - 1.0).abs() < 1e-15 && other.interval == Some((0.125, 2.0)));
+    }
+
+    #[test]
+    fn rounding_is_equal_and_what_is_exact_is_better_than_what_is_not() {
+        let ties = paired(&[(1e-30, 1e-25), (0.0, 0.0)]).unwrap();
+        assert_eq!((ties.ratio, ties.a_is_better, ties.b_is_better, ties.chance), (1.0, 0, 0, 1.0));
+        assert_eq!(paired(&[(0.0, 1e-3)]).unwrap().ratio, f64::INFINITY);
+        assert_eq!(paired(&[]), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! A process that is written lines and read lines.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Bytes of a line: more than a million coalitions of a thousand players need.
+const MOST: usize = 1 << 30;
+
+/// How long a process may take to end once its standard input has ended.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Why no line came.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// Nothing came in time.
+    Silent,
+    /// The process has ended: how.
+    Ended(String),
+    /// A line of more than so many bytes.
+    LongLine(usize),
+}
+
+/// A running process, with a thread that writes to it and one that reads from it: so neither side waits for the other to make room.
+pub(crate) struct Process {
+    child: Child,
+    /// Whether its end was seen: its number may be another process's by now.
+    has_ended: bool,
+    /// What is to be written; standard input ends with it.
+    input: Option<Sender<String>>,
+    output: Receiver<io::Result<String>>,
+}
+
+impl Process {
+    /// Runs a command by the shell. Its standard error is ours.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub(crate) fn start(command: &str) -> io::Result<Self> {
+        let mut child = shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::Error::other("the process has no pipes"));
+        };
+        let (input, to_write) = mpsc::channel();
+        let (came, output) = mpsc::sync_channel(1);
+        let process = Self { child, has_ended: false, input: Some(input), output };
+        thread::Builder::new().name("estimator-input".into()).spawn(move || write(stdin, &to_write))?;
+        thread::Builder::new().name("estimator-output".into()).spawn(move || read(stdout, &came))?;
+        Ok(process)
+    }
+
+    /// Writes a line, with its end. Where nobody reads it the next reading says why.
+    pub(crate) fn write(&self, line: String) {
+        if let Some(input) = &self.input {
+            let _ = input.send(line);
+        }
+    }
+
+    /// The next line.
+    ///
+    /// # Errors
+    ///
+    /// If none comes within `limit`.
+    pub(crate) fn read(&mut self, limit: Duration) -> Result<String, Ending> {
+        match self.output.recv_timeout(limit) {
+            Ok(Ok(line)) => Ok(line),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::FileTooLarge => Err(Ending::LongLine(MOST)),
+            Ok(Err(error)) => Err(Ending::Ended(error.to_string())),
+            Err(RecvTimeoutError::Timeout) => Err(Ending::Silent),
+            Err(RecvTimeoutError::Disconnected) => Err(Ending::Ended(self.end())),
+        }
+    }
+
+    /// How the process ends by itself, in words, if it does so within two seconds.
+    pub(crate) fn end(&mut self) -> String {
+        self.input = None;
+        let deadline = Instant::now() + GRACE;
+        while Instant::now() < deadline {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                self.has_ended = true;
+                return status.to_string();
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        "it closed its output and went on".to_owned()
+    }
+}
+
+impl Drop for Process {
+    /// Ends what has not ended, with all that it started. What has ended by itself meanwhile is no failure.
+    fn drop(&mut self) {
+        self.input = None;
+        if !self.has_ended {
+            kill_group(&self.child);
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+fn write(mut input: ChildStdin, lines: &Receiver<String>) {
+    for line in lines {
+        if input.write_all(line.as_bytes()).and_then(|()| input.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+fn read(output: ChildStdout, came: &SyncSender<io::Result<String>>) {
+    let mut output = BufReader::new(output);
+    loop {
+        let mut line = Vec::new();
+        let read = output.by_ref().take(MOST as u64).read_until(b'\n', &mut line);
+        let said = match read {
+            Ok(0) => return,
+            Ok(_) if line.len() == MOST => Err(io::ErrorKind::FileTooLarge.into()),
+            Ok(_) if line.iter().all(u8::is_ascii_whitespace) => continue,
+            Ok(_) => Ok(String::from_utf8_lossy(&line).into_owned()),
+            Err(error) => Err(error),
+        };
+        let is_over = said.is_err();
+        if came.send(said).is_err() || is_over {
+            return;
+        }
+    }
+}
+
+#[cfg(unix)]
+fn shell(command: &str) -> Command {
+    use std::os::unix::process::CommandExt;
+
+    let mut shell = Command::new("sh");
+    // In a group of its own all that the shell starts can be ended.
+    shell.arg("-c").arg(command).process_group(0);
+    shell
+}
+
+#[cfg(windows)]
+fn shell(command: &str) -> Command {
+    use std::os::windows::process::CommandExt;
+
+    let mut shell = Command::new("cmd");
+    // The shell takes the command as it stands, quotes and all.
+    shell.raw_arg("/C").raw_arg(command);
+    shell
+}
+
+/// The group of a child that was not waited for is still its own.
+#[cfg(unix)]
+fn kill_group(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+
+    if let Some(id) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(id, Signal::KILL);
+    }
+}
+
+#[cfg(windows)]
+fn kill_group(child: &Child) {
+    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &child.id().to_string()]).output();
+}

@@ -1,0 +1,237 @@
+//! An estimator that is a program: a line protocol over its standard input and output.
+//!
+//! We write `{"players": n, "budget": m, "seed": s}`. The program writes `{"coalitions": ["0110", …]}`, a character for each
+//! player, and reads `{"values": [v, …]}`, as often as it likes; at last it writes `{"estimate": [φ, …]}`. Every line is a JSON
+//! object. The evaluations are counted here. `docs/laboratory.md` has it for those who write programs.
+
+use std::time::Duration;
+
+use apportion::Game;
+use apportion::games::{Coalitions, GameError};
+use serde::{Deserialize, Serialize};
+
+use super::process::{Ending, Process};
+
+/// Characters of a line that a message shows.
+const SHOWN: usize = 120;
+
+/// Why a program gave no estimate.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProgramError {
+    #[error("cannot start {command:?}")]
+    Start { command: String, source: std::io::Error },
+    #[error("the program said nothing for {0} seconds; if it needs longer, allow it by --time-limit SECONDS")]
+    Silent(u64),
+    #[error(
+        "the program ended ({status}) after {evaluations} evaluations, before it wrote an estimate; its standard error is above"
+    )]
+    Ended { status: String, evaluations: usize },
+    #[error("a line of the program has no end within {} MiB; write one JSON object per line", .0 >> 20)]
+    LongLine(usize),
+    #[error(
+        "the program wrote {line:?}, which is no line of the protocol ({why}); write {{\"coalitions\": [\"0110\", …]}} or \
+         {{\"estimate\": [0.5, …]}}, and everything else to standard error"
+    )]
+    Line { line: String, why: String },
+    #[error(
+        "the program asked for the coalition {given:?}; with {players} players it is a text of {players} characters 0 and 1, \
+         1 for those in it"
+    )]
+    Coalition { given: String, players: usize },
+    #[error("the program asked for no coalitions at all; ask for one at least, or write the estimate")]
+    Nothing,
+    #[error(
+        "the program asked for {asked} evaluations, and the budget is {budget}; stop there (repetitions count, v(∅) and v(N) too)"
+    )]
+    OverBudget { asked: usize, budget: usize },
+    #[error("the estimate has {given} numbers; with {wanted} players write {wanted}")]
+    Length { given: usize, wanted: usize },
+    #[error("the estimate has a number that is not finite ({line:?}); write finite numbers alone")]
+    NotFinite { line: String },
+    #[error(transparent)]
+    Game(#[from] GameError),
+}
+
+/// The first line that a program reads.
+#[derive(Serialize)]
+struct Task {
+    players: usize,
+    budget: usize,
+    seed: u64,
+}
+
+/// What a program may write.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum Said {
+    Coalitions(Vec<String>),
+    Estimate(Vec<f64>),
+}
+
+/// The answer to coalitions.
+#[derive(Serialize)]
+struct Answer {
+    values: Vec<f64>,
+}
+
+/// What the program `command` estimates of `game`, a game of one output, and how many evaluations it took.
+///
+/// # Errors
+///
+/// Whatever the program does that is not in the protocol, and what the game reports.
+pub(crate) fn estimate(
+    command: &str,
+    game: &dyn Game,
+    budget: usize,
+    seed: u64,
+    limit: Duration,
+) -> Result<(Vec<f64>, usize), ProgramError> {
+    let started = Process::start(command);
+    let mut process =
+        started.map_err(|source| ProgramError::Start { command: command.to_owned(), source })?;
+    let players = game.players();
+    process.write(json(&Task { players, budget, seed }));
+    let mut evaluations = 0;
+    loop {
+        let line = process.read(limit).map_err(|ending| match ending {
+            Ending::Silent => ProgramError::Silent(limit.as_secs()),
+            Ending::Ended(status) => ProgramError::Ended { status, evaluations },
+            Ending::LongLine(most) => ProgramError::LongLine(most),
+        })?;
+        match said(&line)? {
+            Said::Estimate(values) if values.len() != players => {
+                return Err(ProgramError::Length { given: values.len(), wanted: players });
+            }
+            Said::Estimate(values) if values.iter().any(|value| !value.is_finite()) => {
+                return Err(ProgramError::NotFinite { line: shown(&line) });
+            }
+            Said::Estimate(values) => {
+                process.end();
+                return Ok((values, evaluations));
+            }
+            Said::Coalitions(asked) => {
+                evaluations += asked.len();
+                if evaluations > budget {
+                    return Err(ProgramError::OverBudget { asked: evaluations, budget });
+                }
+                let batch = coalitions(players, &asked)?;
+                let mut values = vec![0.0; batch.len()];
+                game.values(&batch, &mut values)?;
+                process.write(json(&Answer { values }));
+            }
+        }
+    }
+}
+
+/// A line for the program. What is written here always has a JSON form: finite numbers and integers.
+fn json(line: &impl Serialize) -> String {
+    let mut text = serde_json::to_string(line).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn said(line: &str) -> Result<Said, ProgramError> {
+    serde_json::from_str(line).map_err(|error| {
+        // JSON has no such numbers, but Python and others write them.
+        if line.contains("\"estimate\"")
+            && ["NaN", "nan", "Infinity", "inf"].iter().any(|word| line.contains(word))
+        {
+            ProgramError::NotFinite { line: shown(line) }
+        } else {
+            ProgramError::Line { line: shown(line), why: error.to_string() }
+        }
+    })
+}
+
+fn coalitions(players: usize, asked: &[String]) -> Result<Coalitions, ProgramError> {
+    if asked.is_empty() {
+        return Err(ProgramError::Nothing);
+    }
+    let mut batch = Coalitions::with_capacity(players, asked.len());
+    for text in asked {
+        if text.len() != players || text.bytes().any(|byte| !b"01".contains(&byte)) {
+            return Err(ProgramError::Coalition { given: shown(text), players });
+        }
+        batch.push_members(
+            text.bytes().enumerate().filter(|(_, byte)| *byte == b'1').map(|(player, _)| player),
+        );
+    }
+    Ok(batch)
+}
+
+/// The beginning of a line.
+fn shown(line: &str) -> String {
+    let line = line.trim_end();
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    /// Worth the number of members, and 1 more with player 0.
+    struct Sizes(usize);
+
+    impl Game for Sizes {
+        fn players(&self) -> usize {
+            self.0
+        }
+        fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+            for (value, coalition) in out.iter_mut().zip(batch.iter()) {
+                *value = coalition.size() as f64 + f64::from(u8::from(coalition.contains(0)));
+            }
+            Ok(())
+        }
+    }
+
+    fn run(command: &str) -> Result<(Vec<f64>, usize), ProgramError> {
+        estimate(command, &Sizes(3), 4, 7, Duration::from_secs(1))
+    }
+
+    fn message(command: &str) -> String {
+        run(command).map_or_else(|error| error.to_string(), |_| "an estimate".to_owned())
+    }
+
+    #[test]
+    fn coalitions_are_answered_in_their_order_and_counted() {
+        // The shell passes what it was told on to standard error, where the test looks at nothing; the estimate repeats the values.
+        let command = r#"read task; echo '{"coalitions": ["000", "100", "011"]}'; read answer
+            case "$task$answer" in '{"players":3,"budget":4,"seed":7}{"values":[0.0,2.0,2.0]}')
+            echo '{"coalitions": ["111"]}'; read answer; echo '{"estimate": [2, 1, 1e0]}';; esac"#;
+        assert_eq!(run(command).unwrap(), (vec![2.0, 1.0, 1.0], 4));
+    }
+
+    #[test]
+    fn what_is_not_in_the_protocol_is_told_with_what_is() {
+        for (command, wanted) in [
+            ("exit 3", "ended (exit status: 3) after 0 evaluations"),
+            ("true", "ended (exit status: 0)"),
+            ("sleep 20", "said nothing for 1 seconds"),
+            ("echo hello", "wrote \"hello\""),
+            (r#"echo '{"estimates": [1]}'"#, "unknown variant `estimates`"),
+            (r#"echo '{"estimate": [1, 2]}'"#, "has 2 numbers; with 3 players write 3"),
+            (r#"echo '{"estimate": [1, NaN, 2]}'"#, "not finite"),
+            (r#"echo '{"estimate": [1, 1e999, 2]}'"#, "number out of range"),
+            (r#"echo '{"coalitions": []}'"#, "no coalitions at all"),
+            (r#"echo '{"coalitions": ["01"]}'"#, "the coalition \"01\"; with 3 players"),
+            (r#"echo '{"coalitions": ["012"]}'"#, "the coalition \"012\""),
+            (
+                r#"echo '{"coalitions": ["000", "001", "010", "011", "111"]}'"#,
+                "asked for 5 evaluations, and the budget is 4",
+            ),
+        ] {
+            let message = message(command);
+            assert!(message.contains(wanted), "{command}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_never_reads_is_ended_by_the_budget() {
+        let command = r#"while true; do echo '{"coalitions": ["000"]}'; done"#;
+        assert!(matches!(run(command), Err(ProgramError::OverBudget { asked: 5, budget: 4 })));
+    }
+}

@@ -1,0 +1,138 @@
+//! What a run of the laboratory was made of, as `run.json` keeps it.
+
+use serde::{Deserialize, Serialize};
+
+/// The number of the form of the files. A folder of another form is refused by its number.
+pub(crate) const FORMAT: u32 = 1;
+
+/// `run.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) format: u32,
+    /// The version of the library.
+    pub(crate) version: String,
+    /// The commit that the source was of, where git knows it.
+    pub(crate) commit: Option<String>,
+    /// Whether the source had changes that are in no commit, where git knows it.
+    pub(crate) has_changes: Option<bool>,
+    pub(crate) command: Vec<String>,
+    /// Seconds since the beginning of 1970, when the folder was begun.
+    pub(crate) made_at: u64,
+    pub(crate) machine: Machine,
+    pub(crate) label: String,
+    /// `shapley` or `banzhaf`.
+    pub(crate) value: String,
+    /// `mean`, a number of rows, or a file.
+    pub(crate) background: String,
+    pub(crate) runs: usize,
+    /// One for each run.
+    pub(crate) seeds: Vec<u64>,
+    pub(crate) budgets: Vec<String>,
+    pub(crate) datasets: Vec<DatasetRecord>,
+    pub(crate) estimators: Vec<EstimatorRecord>,
+    pub(crate) skipped: Vec<Skipped>,
+}
+
+/// Where it ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Machine {
+    /// The model of the processor, where the system says it.
+    pub(crate) cpu: Option<String>,
+    pub(crate) cores: usize,
+    /// How many were at work: times are to be read by it.
+    pub(crate) threads: usize,
+    pub(crate) os: String,
+    pub(crate) arch: String,
+}
+
+/// A dataset by what its files hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DatasetRecord {
+    pub(crate) name: String,
+    pub(crate) rows_file: String,
+    pub(crate) rows_sha256: String,
+    pub(crate) model_file: String,
+    pub(crate) model_sha256: String,
+    /// Which output of the model is explained, from 0.
+    pub(crate) output: usize,
+    pub(crate) background_rows: usize,
+    /// Of its numbers as they lie in memory, least significant byte first.
+    pub(crate) background_sha256: String,
+    pub(crate) players: usize,
+    pub(crate) rows: usize,
+    /// What a reader of the results should know.
+    pub(crate) notes: Vec<String>,
+}
+
+impl DatasetRecord {
+    /// Whether the other one is the same game in every run: same rows, same model and output, same background.
+    pub(crate) fn is_same_game(&self, other: &Self) -> bool {
+        self.output == other.output
+            && self.rows_sha256 == other.rows_sha256
+            && self.model_sha256 == other.model_sha256
+            && self.background_sha256 == other.background_sha256
+    }
+}
+
+/// An estimator: a method of the library, or a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EstimatorRecord {
+    pub(crate) name: String,
+    /// The command, where it is a program.
+    pub(crate) program: Option<String>,
+}
+
+/// What was left out, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Skipped {
+    pub(crate) estimator: String,
+    /// On which dataset; on all of them where it is not said.
+    pub(crate) dataset: Option<String>,
+    /// At which budget; at all of them where it is not said.
+    pub(crate) budget: Option<String>,
+    pub(crate) reason: String,
+}
+
+/// `leverage-shap on iris at 3: …`; a reason that holds everywhere says itself where it was found.
+impl std::fmt::Display for Skipped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.estimator)?;
+        if let Some(dataset) = &self.dataset {
+            write!(f, " on {dataset}")?;
+        }
+        if let Some(budget) = &self.budget {
+            write!(f, " at {budget}")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+/// A line of `runs.csv`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunLine {
+    pub(crate) dataset: String,
+    pub(crate) estimator: String,
+    pub(crate) budget: String,
+    pub(crate) run: usize,
+    pub(crate) seed: u64,
+    pub(crate) explicand_row: usize,
+    pub(crate) evaluations: usize,
+    /// `‖φ̃ − φ‖²`.
+    pub(crate) squared_error: f64,
+    /// `‖φ̃ − φ‖² / ‖φ‖²`; empty where all true values are 0.
+    pub(crate) relative_squared_error: Option<f64>,
+    pub(crate) seconds: f64,
+}
+
+/// A line of `estimates.csv`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EstimateLine {
+    pub(crate) dataset: String,
+    pub(crate) estimator: String,
+    pub(crate) budget: String,
+    pub(crate) run: usize,
+    /// Its column.
+    pub(crate) player: usize,
+    pub(crate) estimate: f64,
+    pub(crate) truth: f64,
+}

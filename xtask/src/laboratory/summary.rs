@@ -1,0 +1,104 @@
+//! What the runs say together: a figure of error over budget, and a table.
+
+use apportion::Budget;
+
+use super::looks;
+use super::record::{Record, RunLine};
+use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
+use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::statistics::Summary;
+
+/// Relative squared errors up to here are rounding, which is drawn as zero.
+pub(crate) const FLOOR: f64 = 1e-20;
+
+/// The errors of one dataset, estimator and budget; none where there are none.
+fn summary(runs: &[RunLine], dataset: &str, estimator: &str, budget: &str) -> Option<Summary> {
+    let is_of =
+        |line: &&RunLine| line.dataset == dataset && line.estimator == estimator && line.budget == budget;
+    let errors: Vec<f64> = runs.iter().filter(is_of).filter_map(|line| line.relative_squared_error).collect();
+    (!errors.is_empty()).then(|| Summary::of(&errors))
+}
+
+/// Estimators that have runs, with their looks.
+fn drawn<'a>(record: &'a Record, runs: &[RunLine]) -> Vec<(&'a str, Style)> {
+    let names = record.estimators.iter().map(|estimator| estimator.name.as_str());
+    let with_looks = names.enumerate().map(|(place, name)| (name, looks::look(place)));
+    with_looks.filter(|(name, _)| runs.iter().any(|line| line.estimator == *name)).collect()
+}
+
+/// Where a budget is drawn, and what the axis says there.
+pub(crate) fn ticks(budgets: &[String], players: usize) -> Vec<(f64, String)> {
+    let place =
+        |budget: &String| Some((budget.parse::<Budget>().ok()?.evaluations(players) as f64, budget.clone()));
+    budgets.iter().filter_map(place).collect()
+}
+
+/// A panel for each dataset: the median over the runs, and the quartiles as a band.
+pub(crate) fn figure(record: &Record, runs: &[RunLine]) -> Figure {
+    let drawn = drawn(record, runs);
+    let panels = record.datasets.iter().map(|dataset| {
+        let ticks = ticks(&record.budgets, dataset.players);
+        let points = |name: &str| -> Vec<(f64, Summary)> {
+            let point = |(x, label): &(f64, String)| Some((*x, summary(runs, &dataset.name, name, label)?));
+            let mut points: Vec<_> = ticks.iter().filter_map(point).collect();
+            points.sort_by(|one, other| one.0.total_cmp(&other.0));
+            points
+        };
+        let bands = drawn.iter().map(|(name, style)| Mark::Band {
+            colour: style.colour,
+            points: points(name).into_iter().map(|(x, summary)| (x, summary.first, summary.third)).collect(),
+        });
+        let lines = drawn.iter().map(|(name, style)| Mark::Line {
+            style: *style,
+            points: points(name).into_iter().map(|(x, summary)| (x, summary.median)).collect(),
+        });
+        let bands = bands.filter(|_| drawn.len() <= looks::MOST_WITH_BANDS);
+        Panel {
+            title: format!("{} (n = {})", dataset.name, dataset.players),
+            x: Axis::log("evaluations", f64::MIN_POSITIVE).with_ticks(ticks.clone()),
+            y: Axis::log("relative squared error", FLOOR),
+            marks: bands.chain(lines).collect(),
+        }
+    });
+    let note = match drawn.len() <= looks::MOST_WITH_BANDS {
+        true => "Lines: median over the runs; bands: first to third quartile.",
+        false => "Lines: median over the runs.",
+    };
+    let has_zeros = runs.iter().filter_map(|line| line.relative_squared_error).any(|error| error <= FLOOR);
+    let note =
+        if has_zeros { format!("{note} Values up to {FLOOR:e} are drawn as 0.") } else { note.to_owned() };
+    Figure {
+        title: format!("{}: {} values", record.label, record.value),
+        panels: panels.collect(),
+        columns: 3,
+        legend: drawn.iter().map(|(name, style)| ((*name).to_owned(), *style)).collect(),
+        note,
+    }
+}
+
+/// A row for each dataset and estimator, a column for each budget: the median, and the quartiles in brackets.
+pub(crate) fn table(record: &Record, runs: &[RunLine]) -> Table {
+    let caption = format!(
+        "Relative squared error of {} values over {} runs: median (first to third quartile)",
+        record.value, record.runs
+    );
+    let columns =
+        ["dataset", "estimator"].into_iter().map(str::to_owned).chain(record.budgets.iter().cloned());
+    let mut table = Table::new(caption, columns);
+    for dataset in &record.datasets {
+        for (name, _) in drawn(record, runs) {
+            let cells =
+                record.budgets.iter().map(|budget| match summary(runs, &dataset.name, name, budget) {
+                    None => Entry::ABSENT,
+                    Some(summary) => {
+                        let [first, median, third] =
+                            [summary.first, summary.median, summary.third].map(significant);
+                        Entry::from(format!("{median} ({first} to {third})"))
+                    }
+                });
+            let names = [dataset.name.as_str(), name].map(Entry::from);
+            table.push(names.into_iter().chain(cells).collect());
+        }
+    }
+    table
+}

@@ -1,0 +1,537 @@
+//! The laboratory as it is used: the program is run on small files, and what it leaves is looked at.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The root of the workspace.
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// `xtask` with these arguments, in the root of the workspace.
+fn xtask(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_xtask")).args(arguments).current_dir(workspace()).output().unwrap()
+}
+
+const IRIS: &str = "iris=xtask/data/iris.csv.gz,xtask/data/iris_xgb.json.gz";
+const DIABETES: &str = "diabetes=xtask/data/diabetes.csv.gz,xtask/data/diabetes_xgb.json.gz";
+
+/// A folder for results, and for files of a test.
+struct Bench(TempDir);
+
+impl Bench {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn out(&self) -> PathBuf {
+        self.0.path().join("out")
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// `NAME=ROWS,MODEL` of these rows and the model of the fixtures with two features, which has no names for them.
+    fn tiny(&self, rows: &str) -> String {
+        let rows = self.file("rows.csv", rows);
+        format!("tiny={rows},{}", workspace().join("crates/trees/tests/fixtures/tiny.json").display())
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let out = self.out();
+        xtask(&[&["laboratory", "--label", "t", "--out", out.to_str().unwrap()], arguments].concat())
+    }
+
+    /// The folder of a run that must not fail.
+    fn done(&self, arguments: &[&str]) -> PathBuf {
+        let output = self.run(arguments);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        said.lines().last().unwrap().split_once(": ").unwrap().1.into()
+    }
+
+    /// What a run says that is refused, with exit status 1 or 2.
+    fn refused(&self, arguments: &[&str], status: i32) -> String {
+        let output = self.run(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        said
+    }
+}
+
+fn record(folder: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(folder.join("run.json")).unwrap()).unwrap()
+}
+
+/// The lines of a file of numbers, each by its cells. No cell has a comma in it.
+fn lines(folder: &Path, name: &str) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(folder.join(name)).unwrap();
+    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
+/// The same without the times.
+fn without_seconds(folder: &Path) -> Vec<Vec<String>> {
+    let mut lines = lines(folder, "runs.csv");
+    lines.iter_mut().for_each(|line| line.truncate(line.len() - 1));
+    lines
+}
+
+#[test]
+fn every_run_is_written_with_what_it_was_made_of() {
+    let bench = Bench::new();
+    let folder = bench.done(&[
+        "--dataset",
+        IRIS,
+        "--dataset",
+        DIABETES,
+        "--estimators",
+        "leverage-shap,kernel-shap",
+        "--budgets",
+        "5n,60",
+        "--runs",
+        "3",
+        "--seed",
+        "7",
+    ]);
+    let record = record(&folder);
+    assert_eq!(record["seeds"], serde_json::json!([7, 8, 9]));
+    assert_eq!(record["budgets"], serde_json::json!(["5n", "60"]));
+    assert_eq!(record["command"][0], "laboratory");
+    assert_eq!(record["version"], env!("CARGO_PKG_VERSION"));
+    assert!(record["machine"]["cores"].as_u64().unwrap() > 0);
+    let digests = ["rows_sha256", "model_sha256", "background_sha256"];
+    assert!(digests.iter().all(|digest| record["datasets"][1][digest].as_str().unwrap().len() == 64));
+    let runs = lines(&folder, "runs.csv");
+    assert_eq!(
+        runs[0].join(","),
+        "dataset,estimator,budget,run,seed,explicand_row,evaluations,squared_error,relative_squared_error,seconds"
+    );
+    assert_eq!(runs.len(), 1 + 2 * 2 * 2 * 3);
+    // The squared error is that of the estimates.
+    let estimates = lines(&folder, "estimates.csv");
+    assert_eq!(estimates.len(), 1 + 2 * 2 * 3 * (4 + 10));
+    for run in &runs[1..] {
+        let number = |text: &str| text.parse::<f64>().unwrap();
+        let error: f64 = estimates[1..]
+            .iter()
+            .filter(|line| line[..4] == run[..4])
+            .map(|line| (number(&line[5]) - number(&line[6])).powi(2))
+            .sum();
+        assert_eq!(error, number(&run[7]), "{run:?}");
+    }
+    assert!(["figure.svg", "figure.png", "table.md"].iter().all(|name| folder.join(name).is_file()));
+}
+
+#[test]
+fn results_depend_on_no_threads_and_no_other_runs_and_nothing_is_overwritten() {
+    let bench = Bench::new();
+    let run = |seed: &str, runs: &str, threads: &str| {
+        bench.done(&[
+            "--dataset",
+            DIABETES,
+            "--estimators",
+            "leverage-shap",
+            "--budgets",
+            "5n",
+            "--seed",
+            seed,
+            "--runs",
+            runs,
+            "--threads",
+            threads,
+        ])
+    };
+    let (one, again, last) = (run("3", "4", "1"), run("3", "4", "2"), run("5", "1", "1"));
+    assert!(one != again && one.is_dir() && again.is_dir());
+    assert_eq!(without_seconds(&one), without_seconds(&again));
+    assert_eq!(
+        std::fs::read(one.join("estimates.csv")).unwrap(),
+        std::fs::read(again.join("estimates.csv")).unwrap()
+    );
+    // A seed means the same explicand and the same draws in every run that has it.
+    let (all, alone) = (without_seconds(&one), without_seconds(&last));
+    assert_eq!(all[3][4..], alone[1][4..]);
+}
+
+#[test]
+fn what_is_not_possible_is_skipped_with_the_reason() {
+    let bench = Bench::new();
+    let folder = bench.done(&[
+        "--dataset",
+        IRIS,
+        "--estimators",
+        "leverage-shap,kernel-banzhaf",
+        "--budgets",
+        "2,5n",
+        "--runs",
+        "2",
+    ]);
+    let record = record(&folder);
+    let skipped = record["skipped"].as_array().unwrap();
+    let reasons: Vec<&str> = skipped.iter().map(|skipped| skipped["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons.len(), 3);
+    assert_eq!(reasons[0], "leverage-shap needs at least 4 evaluations for 4 players, and the budget is 2");
+    assert!(reasons[1..].iter().all(|reason| *reason == "kernel-banzhaf does not compute shapley values"));
+    assert_eq!(lines(&folder, "runs.csv").len(), 1 + 2);
+    // Where nothing is left the folder says why.
+    let said = bench.refused(&["--dataset", IRIS, "--estimators", "kernel-banzhaf", "--runs", "2"], 1);
+    assert!(said.contains("no estimator could be run"), "{said}");
+}
+
+#[test]
+fn banzhaf_values_and_backgrounds_of_rows_are_what_is_asked_for() {
+    let bench = Bench::new();
+    let background = bench.file("background.csv", "a,b\n0,0\n1,9\n");
+    let dataset = bench.tiny("a,b\n1,9\n");
+    let of = |background: &str, dataset: &str, value: &str, estimator: &str| {
+        bench.done(&[
+            "--dataset",
+            dataset,
+            "--estimators",
+            estimator,
+            "--value",
+            value,
+            "--background",
+            background,
+            "--budgets",
+            "4",
+            "--runs",
+            "1",
+        ])
+    };
+    let folder = of(&background, &dataset, "banzhaf", "kernel-banzhaf");
+    assert_eq!(record(&folder)["datasets"][0]["background_rows"], 2);
+    // Against (0, 0) the values are 3 and 1, against the row itself 0.
+    let truths: Vec<String> =
+        lines(&folder, "estimates.csv")[1..].iter().map(|line| line[6].clone()).collect();
+    assert_eq!(truths, ["1.5", "0.5"]);
+    let folder = of("25", IRIS, "shapley", "leverage-shap");
+    assert_eq!(record(&folder)["datasets"][0]["background_rows"], 25);
+}
+
+#[test]
+fn what_is_wrong_with_a_dataset_is_said() {
+    let bench = Bench::new();
+    let missing_model = format!("x={},nowhere.json", bench.file("a.csv", "a,b\n1,2\n3,4\n"));
+    for (dataset, wanted) in [
+        (bench.tiny("a,b\n1,9\n"), vec!["\"tiny\"", "there is one row", "--background FILE"]),
+        (bench.tiny("a,b\n1,9\n"), vec!["would be its own background"]),
+        (missing_model, vec!["cannot read nowhere.json"]),
+        (
+            IRIS.replace("iris.csv", "diabetes.csv"),
+            vec!["\"iris\"", "there are 10 columns", "the model wants 4"],
+        ),
+        (IRIS.replace("iris_xgb.json", "iris.csv"), vec!["cannot read the model xtask/data/iris.csv.gz"]),
+    ] {
+        let said =
+            bench.refused(&["--dataset", &dataset, "--estimators", "leverage-shap", "--budgets", "4"], 1);
+        assert!(wanted.iter().all(|part| said.contains(part)), "{said}");
+    }
+    let words = bench.tiny("a,b\n1,9\n2,high\n");
+    let said = bench.refused(&["--dataset", &words, "--estimators", "leverage-shap"], 1);
+    assert!(said.contains("\"high\"") && said.contains("\"b\""), "{said}");
+}
+
+#[test]
+fn trees_take_missing_values_and_constant_columns_are_noted() {
+    let bench = Bench::new();
+    let folder = bench.done(&[
+        "--dataset",
+        &bench.tiny("a,b\n1,9\n,9\n0,9\n"),
+        "--estimators",
+        "leverage-shap",
+        "--budgets",
+        "4",
+        "--runs",
+        "5",
+    ]);
+    let note = &record(&folder)["datasets"][0]["notes"][0];
+    assert!(
+        note.as_str().unwrap().contains("constant columns") && note.as_str().unwrap().ends_with("\"b\""),
+        "{note}"
+    );
+    let said =
+        bench.refused(&["--dataset", &bench.tiny("a,b\n1,\n2,\n"), "--estimators", "leverage-shap"], 1);
+    assert!(said.contains("column \"b\" has no value in any row"), "{said}");
+}
+
+/// A model of one split on each of two features, the second of which may not be missing, with two outputs.
+const STUMPS: &str = r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 2, "base_margins": [0, 0],
+    "operator": "<=", "refuses_missing": [1], "trees": [
+    {"output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0.5, 0, 0], "value": [0, 1, 2]},
+    {"output": 1, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [1, 0, 0], "threshold": [0.5, 0, 0], "value": [0, 1, 4]}]}"#;
+
+#[test]
+fn a_model_may_refuse_missing_values_and_have_several_outputs() {
+    let bench = Bench::new();
+    let model = bench.file("stumps.json", STUMPS);
+    let dataset = |rows: &str| format!("stumps={},{model}", bench.file("rows.csv", rows));
+    let run = |dataset: &str, output: &str| {
+        bench.done(&[
+            "--dataset",
+            dataset,
+            "--estimators",
+            "leverage-shap",
+            "--budgets",
+            "4",
+            "--output",
+            output,
+        ])
+    };
+    let whole = dataset("a,b\n1,1\n0,0\n,1\n");
+    for (output, null) in [("0", "1"), ("1", "0")] {
+        // Each output is of one feature alone: the other one is null.
+        let folder = run(&whole, output);
+        assert_eq!(record(&folder)["datasets"][0]["output"].to_string(), output);
+        let estimates = lines(&folder, "estimates.csv");
+        let of_null = |line: &&Vec<String>| line[4] == null;
+        assert!(estimates.iter().filter(of_null).all(|line| line[6] == "0.0"), "{estimates:?}");
+        assert!(estimates[1..].iter().any(|line| line[4] != null && line[6] != "0.0"), "{estimates:?}");
+        assert!(estimates[1..].iter().all(|line| line[5] == line[6]), "{estimates:?}");
+    }
+    let said = bench.refused(&["--dataset", &whole, "--estimators", "msr"], 1);
+    assert!(said.contains("has 2 outputs") && said.contains("--output K"), "{said}");
+    let said = bench.refused(&["--dataset", &whole, "--estimators", "msr", "--output", "2"], 1);
+    assert!(said.contains("no output 2"), "{said}");
+    let holes = dataset("a,b\n1,1\n0,\n");
+    let said = bench.refused(&["--dataset", &holes, "--estimators", "msr", "--output", "0"], 1);
+    assert!(said.contains("row 1 (the first is 0) has no value in column \"b\""), "{said}");
+}
+
+#[test]
+fn slips_on_the_command_line_are_told_what_is_near() {
+    let bench = Bench::new();
+    for (arguments, wanted) in [
+        (vec!["--dataset", IRIS, "--estimators", "leverage-shp"], "'leverage-shap'"),
+        (vec!["--dataset", IRIS, "--estimators", "tree"], "invalid value 'tree'"),
+        (vec!["--dataset", "iris.csv", "--estimators", "msr"], "write NAME=ROWS,MODEL"),
+        (vec!["--dataset", IRIS, "--estimators", "msr", "--budgets", "10m"], "\"10m\" is not a budget"),
+        (vec!["--dataset", IRIS, "--estimators", "msr", "--budgets", "0"], "\"0\" is not a budget"),
+        (vec!["--dataset", IRIS, "--estimators", "msr,msr"], "\"msr\" was given twice"),
+        (vec!["--dataset", IRIS, "--dataset", IRIS, "--estimators", "msr"], "\"iris\" was given twice"),
+        (vec!["--dataset", IRIS], "--estimators"),
+        (
+            vec!["--dataset", IRIS, "--estimators", "msr", "--seed", "18446744073709551615"],
+            "give a smaller --seed",
+        ),
+    ] {
+        let said = bench.refused(&arguments, 2);
+        assert!(said.contains(wanted), "{said}");
+    }
+    assert!(!bench.out().exists());
+}
+
+/// The program of docs/laboratory.md.
+fn example() -> String {
+    let page = std::fs::read_to_string(workspace().join("docs/laboratory.md")).unwrap();
+    let from = page.find("```python\n").unwrap() + "```python\n".len();
+    page[from..from + page[from..].find("```").unwrap()].to_owned()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let bench = Bench::new();
+    let program = format!("permutations=python3 '{}'", bench.file("permutations.py", &example()));
+    let folder = bench.done(&[
+        "--dataset",
+        DIABETES,
+        "--estimators",
+        "msr",
+        "--estimator-program",
+        &program,
+        "--estimator-program",
+        "greedy=echo '{\"coalitions\": [\"0000000000\"]}'; echo oops",
+        "--estimator-program",
+        "quiet=sleep 30",
+        "--time-limit",
+        "1",
+        "--budgets",
+        "11n",
+        "--runs",
+        "3",
+    ]);
+    let runs = lines(&folder, "runs.csv");
+    let errors = |estimator: &str| -> Vec<f64> {
+        runs.iter().filter(|line| line[1] == estimator).map(|line| line[8].parse().unwrap()).collect()
+    };
+    // Ten orders of ten players: eleven coalitions each.
+    assert!(runs.iter().filter(|line| line[1] == "permutations").all(|line| line[6] == "110"));
+    let (own, reuse) = (errors("permutations"), errors("msr"));
+    let sum = |errors: &[f64]| errors.iter().sum::<f64>();
+    assert!(own.len() == 3 && sum(&own) < sum(&reuse), "{own:?} {reuse:?}");
+    let skipped = record(&folder)["skipped"].clone();
+    let reason = |at: usize| skipped[at]["reason"].as_str().unwrap().to_owned();
+    assert!(
+        reason(0).starts_with("on diabetes, budget 11n (110 evaluations), run 0 (seed 0): "),
+        "{}",
+        reason(0)
+    );
+    assert!(reason(0).contains("the program wrote \"oops\""), "{}", reason(0));
+    assert!(reason(1).contains("said nothing for 1 seconds"), "{}", reason(1));
+}
+
+/// The last line of what `compare` prints, or what it says where it is refused.
+fn compare(a: &Path, b: &Path, out: &Path, more: &[&str]) -> Result<(PathBuf, String), String> {
+    let paths = [a, b, out].map(|path| path.to_str().unwrap());
+    let output = xtask(&[&["compare", paths[0], paths[1], "--out", paths[2]], more].concat());
+    let [said, errors] =
+        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    if !output.status.success() {
+        return Err(errors);
+    }
+    Ok((said.lines().last().unwrap().split_once(": ").unwrap().1.into(), errors))
+}
+
+/// The column of a comparison.
+fn column(folder: &Path, name: &str) -> Vec<String> {
+    let lines = lines(folder, "comparison.csv");
+    let place = lines[0].iter().position(|column| column == name).unwrap();
+    lines[1..].iter().map(|line| line[place].clone()).collect()
+}
+
+#[test]
+fn runs_are_compared_in_pairs_of_what_both_have() {
+    let bench = Bench::new();
+    let old = bench.done(&[
+        "--dataset",
+        DIABETES,
+        "--dataset",
+        IRIS,
+        "--estimators",
+        "kernel-shap,leverage-shap",
+        "--budgets",
+        "5n,10n",
+        "--runs",
+        "8",
+    ]);
+    let new = bench.done(&[
+        "--dataset",
+        DIABETES,
+        "--estimators",
+        "leverage-shap",
+        "--budgets",
+        "10n,20n",
+        "--runs",
+        "8",
+        "--seed",
+        "1",
+    ]);
+    let (folder, said) = compare(&old, &new, &bench.out(), &[]).unwrap();
+    for wanted in [
+        "only A has the dataset iris",
+        "only A has the estimator kernel-shap",
+        "only A has the budget 5n",
+        "only A has the seed 0",
+        "only B has the seed 8",
+    ] {
+        assert!(said.contains(wanted), "{said}");
+    }
+    // The same estimator with the same seeds is the same.
+    assert_eq!(column(&folder, "pairs"), ["7"]);
+    assert_eq!(column(&folder, "ratio"), ["1"]);
+    let files = ["comparison.md", "comparison.tex", "figure.svg", "figure.png"];
+    assert!(files.iter().all(|name| folder.join(name).is_file()));
+    let (folder, _) = compare(&old, &new, &bench.out(), &["--pair", "kernel-shap=leverage-shap"]).unwrap();
+    let (ratio, high) = (column(&folder, "ratio"), column(&folder, "high"));
+    assert!(
+        ratio[0].parse::<f64>().unwrap() < 0.5 && high[0].parse::<f64>().unwrap() < 1.0,
+        "{ratio:?} {high:?}"
+    );
+    let error = compare(&old, &new, &bench.out(), &["--pair", "kernel-shap=leverage"]).unwrap_err();
+    assert!(error.contains("B has no estimator \"leverage\"; it has leverage-shap"), "{error}");
+}
+
+#[test]
+fn runs_with_nothing_in_common_are_refused_with_what_differs() {
+    let bench = Bench::new();
+    let run = |more: &[&str]| {
+        bench.done(&[&["--estimators", "leverage-shap", "--budgets", "5n", "--runs", "2"], more].concat())
+    };
+    let one = run(&["--dataset", DIABETES]);
+    for (other, wanted) in [
+        (run(&["--dataset", IRIS]), "only A has the dataset diabetes"),
+        (
+            run(&["--dataset", DIABETES, "--background", "9"]),
+            "background of the dataset \"diabetes\": A has SHA-256",
+        ),
+        (
+            run(&["--dataset", &IRIS.replace("iris=", "diabetes=")]),
+            "model of the dataset \"diabetes\": A has SHA-256",
+        ),
+        (run(&["--dataset", DIABETES, "--seed", "2"]), "only B has the seed 2, 3"),
+        (
+            run(&["--dataset", DIABETES, "--value", "banzhaf", "--estimators", "msr"]),
+            "values: A has shapley, B has banzhaf",
+        ),
+    ] {
+        let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
+        assert!(error.contains("nothing in common") && error.contains(wanted), "{error}");
+    }
+}
+
+#[test]
+fn a_folder_of_another_form_or_version_is_refused_or_told() {
+    let bench = Bench::new();
+    let run = || {
+        bench.done(&["--dataset", IRIS, "--estimators", "leverage-shap", "--budgets", "5n", "--runs", "2"])
+    };
+    let (one, other) = (run(), run());
+    let change = |name: &str, value: Value| {
+        let mut record = record(&other);
+        record[name] = value;
+        std::fs::write(other.join("run.json"), record.to_string()).unwrap();
+    };
+    change("version", "0.0.9".into());
+    change("commit", "0123".into());
+    let (_, said) = compare(&one, &other, &bench.out(), &[]).unwrap();
+    assert!(said.contains("version: A has 0.1.0, B has 0.0.9") && said.contains("B has 0123"), "{said}");
+    change("format", 2.into());
+    let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
+    assert!(
+        error.contains("is of form 2, and this program reads form 1") && error.contains("version 0.0.9"),
+        "{error}"
+    );
+    std::fs::remove_file(other.join("run.json")).unwrap();
+    let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
+    assert!(error.contains("no folder of a finished run"), "{error}");
+}
+
+#[test]
+fn papers_and_the_library_are_cited() {
+    let said = |arguments: &[&str]| {
+        let output = xtask(&[&["cite"], arguments].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let entries =
+        |text: &str| text.lines().filter(|line| line.starts_with('@')).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(entries(&said(&[])), ["@software{apportion,"]);
+    assert_eq!(
+        entries(&said(&["leverage-shap/fig2"])),
+        ["@inproceedings{musco2025provably,", "@software{apportion,"]
+    );
+    assert_eq!(entries(&said(&["fig2"])).len(), 6);
+    // The project's own checks have no paper.
+    assert_eq!(entries(&said(&["estimators"])), ["@software{apportion,"]);
+    // As it was when a run was made.
+    let bench = Bench::new();
+    let folder =
+        bench.done(&["--dataset", IRIS, "--estimators", "leverage-shap", "--budgets", "5n", "--runs", "1"]);
+    let mut record = record(&folder);
+    record["version"] = "0.0.9".into();
+    std::fs::write(folder.join("run.json"), record.to_string()).unwrap();
+    assert!(said(&["--run", folder.to_str().unwrap()]).contains("version = {0.0.9}"));
+    assert_eq!(xtask(&["cite", "fig99"]).status.code(), Some(2));
+}
