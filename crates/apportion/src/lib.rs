@@ -94,3 +94,8 @@ pub use plan::Plan;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// So are the examples of the book's chapter on Rust.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/book/rust.md")]
+struct Book;

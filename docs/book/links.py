@@ -1,0 +1,37 @@
+"""A preprocessor of the book: links that leave docs/ lead to the repository, where the files are."""
+import json
+import posixpath
+import re
+import sys
+
+REPOSITORY = "https://github.com/apportion/apportion/blob/main/"
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def absolute(target, folder):
+    """The target of a link of a chapter in a folder of docs/; unchanged where it stays in docs/ or is an address."""
+    if "://" in target or target.startswith(("#", "mailto:")):
+        return target
+    path = posixpath.normpath(posixpath.join("docs", folder, target))
+    return target if path.startswith("docs/") else REPOSITORY + path
+
+
+def chapters(items):
+    for item in items:
+        if isinstance(item, dict) and "Chapter" in item:
+            yield item["Chapter"]
+            yield from chapters(item["Chapter"]["sub_items"])
+
+
+def main():
+    if sys.argv[1:2] == ["supports"]:
+        return
+    _, book = json.load(sys.stdin)
+    for chapter in chapters(book.get("items") or book.get("sections") or []):
+        folder = posixpath.dirname(chapter["path"] or "")
+        chapter["content"] = LINK.sub(lambda link: f"]({absolute(link[1], folder)})", chapter["content"])
+    json.dump(book, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
