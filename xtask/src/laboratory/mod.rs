@@ -74,7 +74,10 @@ pub(crate) fn run(arguments: &Laboratory) -> Result<()> {
     let folder = folder::make(&out(arguments.out.as_ref()), &folder_name(&record)?)?;
     let value = Value::from(value);
     let plan = Plan { datasets: &datasets, budgets: &arguments.budgets, seeds: &seeds, value: &value };
-    let outcome = experiment::run(&plan, &contestants)?;
+    let outcome = experiment::run(&plan, &contestants).inspect_err(|_| {
+        // There is nothing in it, and where it stays that is no harm.
+        let _ = std::fs::remove_dir(&folder);
+    })?;
     record.skipped = outcome.skipped;
     let table = summary::table(&record, &outcome.runs);
     if !outcome.runs.is_empty() {
