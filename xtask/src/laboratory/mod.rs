@@ -7,7 +7,7 @@
 //! | [`contestant`] | the estimators: methods of the library, and programs |
 //! | [`program`], [`process`] | the protocol of programs, and their processes |
 //! | [`experiment`], [`one_output`] | explicands, exact values, runs; the game of one output |
-//! | [`record`], [`folder`] | what is kept, and where |
+//! | [`mod@record`], [`folder`] | what is kept, and where |
 //! | [`machine`] | which source ran, and on what |
 //! | [`summary`], [`looks`] | the figure and the table of a run |
 //! | [`mod@compare`], [`differences`], [`paired`], [`latex`] | two runs side by side |
