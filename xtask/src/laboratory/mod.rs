@@ -7,7 +7,7 @@
 //! | [`contestant`] | the estimators: methods of the library, and programs |
 //! | [`program`], [`process`] | the protocol of programs, and their processes |
 //! | [`experiment`], [`one_output`] | explicands, exact values, runs; the game of one output |
-//! | [`record`], [`folder`] | what is kept, and where |
+//! | [`mod@record`], [`folder`] | what is kept, and where |
 //! | [`machine`] | which source ran, and on what |
 //! | [`summary`], [`looks`] | the figure and the table of a run |
 //! | [`mod@compare`], [`differences`], [`paired`], [`latex`] | two runs side by side |
@@ -74,7 +74,10 @@ pub(crate) fn run(arguments: &Laboratory) -> Result<()> {
     let folder = folder::make(&out(arguments.out.as_ref()), &folder_name(&record)?)?;
     let value = Value::from(value);
     let plan = Plan { datasets: &datasets, budgets: &arguments.budgets, seeds: &seeds, value: &value };
-    let outcome = experiment::run(&plan, &contestants)?;
+    let outcome = experiment::run(&plan, &contestants).inspect_err(|_| {
+        // There is nothing in it, and where it stays that is no harm.
+        let _ = std::fs::remove_dir(&folder);
+    })?;
     record.skipped = outcome.skipped;
     let table = summary::table(&record, &outcome.runs);
     if !outcome.runs.is_empty() {

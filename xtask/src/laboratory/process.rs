@@ -1,9 +1,10 @@
 //! A process that is written lines and read lines.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Bytes of a line: more than a million coalitions of a thousand players need.
@@ -11,6 +12,13 @@ const MOST: usize = 1 << 30;
 
 /// How long a process may take to end once its standard input has ended.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How long its last words may take to come then.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Bytes of standard error that are kept, and lines that are told.
+const KEPT: usize = 4096;
+const TOLD: usize = 3;
 
 /// Why no line came.
 #[derive(Debug)]
@@ -31,25 +39,51 @@ pub(crate) struct Process {
     /// What is to be written; standard input ends with it.
     input: Option<Sender<String>>,
     output: Receiver<io::Result<String>>,
+    /// The end of what it wrote to its standard error, and who listens.
+    errors: Arc<Mutex<Vec<u8>>>,
+    listener: JoinHandle<()>,
 }
 
 impl Process {
-    /// Runs a command by the shell. Its standard error is ours.
+    /// Runs a command by the shell. Its standard error is passed on to ours.
     ///
     /// # Errors
     ///
     /// If it cannot be started.
     pub(crate) fn start(command: &str) -> io::Result<Self> {
-        let mut child = shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        let mut child =
+            shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
+        let Some(((stdin, stdout), stderr)) = pipes else {
             return Err(io::Error::other("the process has no pipes"));
         };
+        let thread = |name: &str| thread::Builder::new().name(name.to_owned());
         let (input, to_write) = mpsc::channel();
         let (came, output) = mpsc::sync_channel(1);
-        let process = Self { child, has_ended: false, input: Some(input), output };
-        thread::Builder::new().name("estimator-input".into()).spawn(move || write(stdin, &to_write))?;
-        thread::Builder::new().name("estimator-output".into()).spawn(move || read(stdout, &came))?;
+        let errors: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let kept = Arc::clone(&errors);
+        let listener = thread("estimator-errors").spawn(move || listen(stderr, &kept))?;
+        let process = Self { child, has_ended: false, input: Some(input), output, errors, listener };
+        thread("estimator-input").spawn(move || write(stdin, &to_write))?;
+        thread("estimator-output").spawn(move || read(stdout, &came))?;
         Ok(process)
+    }
+
+    /// The last lines of its standard error, in words.
+    pub(crate) fn last_words(&self) -> String {
+        let deadline = Instant::now() + LAST_WORDS;
+        while self.has_ended && !self.listener.is_finished() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&errors);
+        let mut lines: Vec<&str> =
+            text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(TOLD).collect();
+        lines.reverse();
+        match lines.is_empty() {
+            true => "it wrote nothing to standard error".to_owned(),
+            false => format!("its standard error ends with {:?}", lines.join(" / ")),
+        }
     }
 
     /// Writes a line, with its end. Where nobody reads it the next reading says why.
@@ -125,6 +159,19 @@ fn read(output: ChildStdout, came: &SyncSender<io::Result<String>>) {
         if came.send(said).is_err() || is_over {
             return;
         }
+    }
+}
+
+/// Passes standard error on to ours, and keeps its end.
+fn listen(mut stderr: ChildStderr, errors: &Mutex<Vec<u8>>) {
+    let mut piece = [0; 4096];
+    while let Ok(count @ 1..) = stderr.read(&mut piece) {
+        // Where ours is closed nobody wants to hear.
+        let _ = io::stderr().write_all(&piece[..count]);
+        let mut kept = errors.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(&piece[..count]);
+        let beyond = kept.len().saturating_sub(KEPT);
+        kept.drain(..beyond);
     }
 }
 

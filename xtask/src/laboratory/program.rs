@@ -20,12 +20,15 @@ const SHOWN: usize = 120;
 pub(crate) enum ProgramError {
     #[error("cannot start {command:?}")]
     Start { command: String, source: std::io::Error },
-    #[error("the program said nothing for {0} seconds; if it needs longer, allow it by --time-limit SECONDS")]
-    Silent(u64),
     #[error(
-        "the program ended ({status}) after {evaluations} evaluations, before it wrote an estimate; its standard error is above"
+        "the program said nothing for {seconds} seconds ({last_words}); it may have to flush its output after every line, and where it \
+         needs longer, allow it by --time-limit SECONDS"
     )]
-    Ended { status: String, evaluations: usize },
+    Silent { seconds: u64, last_words: String },
+    #[error(
+        "the program ended ({status}) after {evaluations} evaluations, before it wrote an estimate; {last_words}"
+    )]
+    Ended { status: String, evaluations: usize, last_words: String },
     #[error("a line of the program has no end within {} MiB; write one JSON object per line", .0 >> 20)]
     LongLine(usize),
     #[error(
@@ -93,11 +96,10 @@ pub(crate) fn estimate(
     process.write(json(&Task { players, budget, seed }));
     let mut evaluations = 0;
     loop {
-        let line = process.read(limit).map_err(|ending| match ending {
-            Ending::Silent => ProgramError::Silent(limit.as_secs()),
-            Ending::Ended(status) => ProgramError::Ended { status, evaluations },
-            Ending::LongLine(most) => ProgramError::LongLine(most),
-        })?;
+        let line = match process.read(limit) {
+            Ok(line) => line,
+            Err(ending) => return Err(unsaid(ending, &process, limit, evaluations)),
+        };
         match said(&line)? {
             Said::Estimate(values) if values.len() != players => {
                 return Err(ProgramError::Length { given: values.len(), wanted: players });
@@ -120,6 +122,16 @@ pub(crate) fn estimate(
                 process.write(json(&Answer { values }));
             }
         }
+    }
+}
+
+/// Why there is no line.
+fn unsaid(ending: Ending, process: &Process, limit: Duration, evaluations: usize) -> ProgramError {
+    let last_words = process.last_words();
+    match ending {
+        Ending::Silent => ProgramError::Silent { seconds: limit.as_secs(), last_words },
+        Ending::Ended(status) => ProgramError::Ended { status, evaluations, last_words },
+        Ending::LongLine(most) => ProgramError::LongLine(most),
     }
 }
 
@@ -209,7 +221,11 @@ mod tests {
     fn what_is_not_in_the_protocol_is_told_with_what_is() {
         for (command, wanted) in [
             ("exit 3", "ended (exit status: 3) after 0 evaluations"),
-            ("true", "ended (exit status: 0)"),
+            (
+                "true",
+                "ended (exit status: 0) after 0 evaluations, before it wrote an estimate; it wrote nothing",
+            ),
+            ("printf 'one\\n\\n two\\n' >&2; false", "its standard error ends with \"one / two\""),
             ("sleep 20", "said nothing for 1 seconds"),
             ("echo hello", "wrote \"hello\""),
             (r#"echo '{"estimates": [1]}'"#, "unknown variant `estimates`"),
