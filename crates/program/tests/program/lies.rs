@@ -34,7 +34,10 @@ fn a_program_that_never_stops_writing_is_refused() {
         "{error}"
     );
     let error = refusal("yes ''", &options());
-    assert!(matches!(error, ProgramError::RowCount { given: 0, wanted: 1, .. }), "{error}");
+    // It may be seen that the rows were not read before it is that their answers are not there.
+    let is_told =
+        matches!(error, ProgramError::RowCount { given: 0, wanted: 1, .. } | ProgramError::Unasked { .. });
+    assert!(is_told, "{error}");
     let error = refusal("tr '\\0' x < /dev/zero", &options());
     assert!(matches!(error, ProgramError::NotNumbers { line: 1, .. }), "{error}");
 }
