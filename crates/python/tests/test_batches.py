@@ -245,3 +245,11 @@ def test_words_come_in_all_forms_of_arrow(booster, frame):
     assert apportion.summarize(words, booster, rows[:20]).explanation().data is None
     with pytest.raises(apportion.DataError, match="holds 'pink', which is no category"):
         list(apportion.explain_batches(words.set_column(1, "colour", pyarrow.array(["pink"] * len(rows))), booster, rows[:20]))
+
+
+def test_without_pyarrow_it_is_said_how_to_get_it(monkeypatch, numbers):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(apportion.UsageError, match="pyarrow is not installed: pip install pyarrow"):
+        list(apportion.explain_batches([], additive, numbers[0][:2]))

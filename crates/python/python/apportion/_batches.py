@@ -8,7 +8,7 @@ import numpy as np
 
 from ._core import __version__
 from ._data import Table
-from ._errors import DataError, UsageError
+from ._errors import DataError, UsageError, imported
 from ._explainers import Explainer
 from ._names import listed
 from ._threads import pool
@@ -94,7 +94,7 @@ class BatchExplainer:
         there are several outputs; `values`, a list by players, of lists by outputs; `std_errors` alike. Where an accuracy is asked for, `stopped_by`, too: "tolerance" where it is certified.
         The metadata have under `apportion` the version of the schema and what was asked, as JSON.
         """
-        import pyarrow
+        pyarrow = imported("pyarrow", "pip install pyarrow")
 
         explainer = self.explainer
         self.columns(given.names)
@@ -217,7 +217,7 @@ class BatchExplainer:
         return [name for name in names if name not in self.keep]
 
     def _explained(self, batch, schema):
-        import pyarrow
+        pyarrow = imported("pyarrow", "pip install pyarrow")
 
         explainer = self.explainer
         players, outputs, _, is_estimate = self._prepare(batch.schema)
@@ -304,7 +304,7 @@ def summarize(batches, model, background=None, *, keep=(), interactions=False, *
 
 def record_batches(batches):
     """Record batches of anything that has them."""
-    import pyarrow
+    pyarrow = imported("pyarrow", "pip install pyarrow")
 
     if isinstance(batches, pyarrow.RecordBatch):
         batches = [batches]
@@ -324,14 +324,14 @@ def record_batches(batches):
 
 def _numbers(numbers, holed=False):
     """An array of Arrow of the same numbers, not copied; with nulls for NaN where it is `holed`."""
-    import pyarrow
+    pyarrow = imported("pyarrow", "pip install pyarrow")
 
     return pyarrow.array(np.ascontiguousarray(numbers), pyarrow.float64(), from_pandas=holed)
 
 
 def _lists(leaves, length, count):
     """`count` lists of `length` leaves each."""
-    import pyarrow
+    pyarrow = imported("pyarrow", "pip install pyarrow")
 
     return pyarrow.ListArray.from_arrays(pyarrow.array(np.arange(count + 1, dtype=np.int32) * length, pyarrow.int32()), leaves)
 

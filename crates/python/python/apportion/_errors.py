@@ -55,3 +55,13 @@ def of_call(name, error):
         return raised
     except TypeError:
         return CallError(words)
+
+
+def imported(name, install):
+    """A module that the package does without elsewhere, or an error that says how to get it."""
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise UsageError(f"{name} is not installed: {install}") from error

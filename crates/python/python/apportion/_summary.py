@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from ._core import __version__
-from ._errors import DataError, UsageError
+from ._errors import DataError, UsageError, imported
 
 FORMAT = 1
 # Sums are whole numbers of this power of two, below the last bit of any double.
@@ -371,7 +371,7 @@ def _numbers_of(batch):
 
 def _input(column):
     """An input as numbers; None where it is words."""
-    import pyarrow
+    pyarrow = imported("pyarrow", "pip install pyarrow")
 
     kind = column.type
     if not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_boolean(kind)):

@@ -2,23 +2,14 @@
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
 import hashlib
-import importlib
 
 from ._batches import BatchExplainer
 from ._core import __version__
-from ._errors import Error, ModelError, UsageError
+from ._errors import Error, ModelError, UsageError, imported
 
 # Those that were made in this process, the last one used last. A worker that serves several models keeps a few.
 _MADE = {}
 MOST_MADE = 4
-
-
-def imported(name, install):
-    """A module of an engine, or an error that says how to get it."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise UsageError(f"{name} is not installed: {install}") from error
 
 
 def batch_explainer(model, background, keep, layout, threads, more):

@@ -7,8 +7,7 @@
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
 from ._batches import BatchExplainer
-from ._errors import UsageError
-from ._workers import imported
+from ._errors import UsageError, imported
 
 
 def register(context, name, model, background=None, *, threads=None, **more):

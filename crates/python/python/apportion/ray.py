@@ -6,7 +6,8 @@
 """
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
-from ._workers import batch_explainer, imported, on_workers, put_together
+from ._errors import imported
+from ._workers import batch_explainer, on_workers, put_together
 
 
 def explain(dataset, model, background=None, *, keep=(), layout="columns", threads=1, batch_size=8192, **more):

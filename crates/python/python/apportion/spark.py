@@ -6,7 +6,8 @@
 """
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
-from ._workers import batch_explainer, imported, merging, on_workers, put_together
+from ._errors import imported
+from ._workers import batch_explainer, merging, on_workers, put_together
 
 
 def explain(frame, model, background=None, *, keep=(), layout="columns", threads=1, **more):
