@@ -116,6 +116,9 @@ def test_an_explainer_that_is_given_stays_as_it_was(trees, numbers, table):
     before = dict(explainer._asked)
     list(apportion.explain_batches(table, explainer, keep="id"))
     assert explainer._asked == before
+    of_function = apportion.Explainer(lambda rows: rows.sum(axis=1), numbers[0][:9])
+    list(apportion.explain_batches(table.slice(0, 5), of_function, keep="id"))
+    assert of_function._names is None
     with pytest.raises(apportion.UsageError, match="has its background and options already"):
         apportion.explain_batches(table, explainer, value="banzhaf")
 

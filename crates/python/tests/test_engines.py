@@ -124,6 +124,23 @@ def test_what_a_worker_lacks_is_said_in_our_words(monkeypatch):
         list(work(iter(())))
 
 
+def test_no_row_of_a_table_in_several_arrays_is_lost():
+    from apportion import _workers
+
+    table = pyarrow.table({"a": [1.0, 2.0, 3.0]})
+    assert [batch.num_rows for batch in _workers.batches_of(table)] == [3]
+    assert [batch.num_rows for batch in _workers.batches_of(table.slice(0, 0))] == [0]
+
+    class Large:
+        # As one whose words do not fit into an array.
+        schema = table.schema
+
+        def combine_chunks(self):
+            return pyarrow.concat_tables([table.slice(0, 2), table.slice(2)])
+
+    assert sum(batch.num_rows for batch in _workers.batches_of(Large())) == 3
+
+
 def test_a_process_makes_an_explainer_once():
     cloudpickle = pytest.importorskip("cloudpickle")
     from apportion import _workers

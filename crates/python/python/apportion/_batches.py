@@ -49,8 +49,9 @@ class BatchExplainer:
             raise UsageError(f'interactions={interactions!r}: give True, for the indices of single players and of pairs')
         if interactions and explainer._asked["until"] is not None:
             raise UsageError("until is an accuracy of values, and pairs have none here: leave it out, and look at their standard errors")
+        # One that is given stays as it is.
+        explainer = copy.copy(explainer)
         if explainer.ensemble is not None and "rows" not in explainer._asked:
-            explainer = copy.copy(explainer)
             explainer._asked = {**explainer._asked, "rows": ROWS}
         self.explainer, self.layout, self.interactions, self._has_inputs = explainer, layout, bool(interactions), False
         self.keep = [keep] if isinstance(keep, str) else list(keep)
@@ -89,10 +90,13 @@ class BatchExplainer:
     def schema(self, given):
         """The schema of the results of batches with the schema `given`, known before any row is explained.
 
-        With the layout "columns" the kept columns, `output` where there are several, `base`, `prediction`, a column for each player, and where values are
-        estimates `std error of PLAYER` and `evaluations`; a line for each row and output. With "lists" a line for each row: `base` and `prediction`, lists of them where
-        there are several outputs; `values`, a list by players, of lists by outputs; `std_errors` alike. Where an accuracy is asked for, `stopped_by`, too: "tolerance" where it is certified.
-        The metadata have under `apportion` the version of the schema and what was asked, as JSON.
+        The kept columns come first. With the layout "columns" there is a line for each row and output: `output` where there are several, `base`,
+        `prediction`, and a column for each player. With "lists" there is a line for each row: `base` and `prediction`, which are lists where there are
+        several outputs, and `values`, a list by players, of lists by outputs. Where values are estimates their standard errors follow (`std error of PLAYER`, or
+        `std_errors`), 0 where a row is exact and null where they are not known, and `evaluations`. Where an accuracy was asked for, `stopped_by`
+        follows: "tolerance" where it is certified. The metadata have under `apportion` the version of the schema and what was asked, as JSON.
+
+        Raises DataError where columns are not those that the model wants, or the results would have two of one name.
         """
         pyarrow = imported("pyarrow", "pip install pyarrow")
 
@@ -129,10 +133,9 @@ class BatchExplainer:
         double = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if double is not None and not self._has_inputs:
             raise DataError(f'the results would have two columns "{double}"; rename the one that is kept, or give layout="lists"')
-        about = dict(version=__version__, schema=SCHEMA, layout=self.layout, kept=len(self._kept(given.names)), value=asked["value"], interactions=self.interactions, game=explainer._game_for(None),
-                     method=method,
-                     seed=asked["seed"], features=list(players), inputs=self._columns(given.names),
-                     outputs=explainer.output_names)
+        about = dict(version=__version__, schema=SCHEMA, layout=self.layout, kept=len(self._kept(given.names)), value=asked["value"],
+                     interactions=self.interactions, game=explainer._game_for(None), method=method, seed=asked["seed"], features=list(players),
+                     inputs=columns, outputs=explainer.output_names)
         return pyarrow.schema(fields, {"apportion": json.dumps(about, ensure_ascii=False)})
 
     def __call__(self, batches):
@@ -180,10 +183,8 @@ class BatchExplainer:
             started, done = time.perf_counter(), batch.num_rows
             result = alone._explained(batch, schema)
         spent, after = time.perf_counter() - started, _peak()
-        features = alone._columns(batch.schema.names)
-        core = alone.explainer._prepare(alone.explainer._table(batch.slice(0, 1).select(features)))
-        planned = core.plan(alone.explainer._table(batch.slice(0, 1).select(features)).values, pool(1))
-        each = 0 if method == "tree" else planned[2]
+        row = alone.explainer._table(batch.slice(0, 1).select(alone._columns(batch.schema.names)))
+        each = 0 if method == "tree" else alone.explainer._prepare(row).plan(row.values, pool(1))[2]
         try:
             sent = len(pickle.dumps(self))
         except Exception:  # functions of a program go by cloudpickle, which is not at hand here

@@ -36,6 +36,8 @@ class Explainer:
     graph: "line", "grid=4x5", or pairs of features.
     game: "marginal", "path-dependent", "gaussian", "copula", "empirical", "frequency".
     model_output: "raw", "probability" for what is behind the link of trees, "log_loss" with y, or the name of a method of the model.
+    rows: of trees, for how many rows it is chosen how to compute, in place of those of each call: then the values of a row are the same to the
+        last bit whatever rows stand beside it.
     seed: of all draws. The same seed gives the same numbers on any number of threads.
 
     >>> import numpy as np, apportion

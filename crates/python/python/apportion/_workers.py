@@ -2,6 +2,7 @@
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
 import hashlib
+import threading
 
 from ._batches import BatchExplainer
 from ._core import __version__
@@ -10,6 +11,8 @@ from ._errors import Error, ModelError, UsageError, imported
 # Those that were made in this process, the last one used last. A worker that serves several models keeps a few.
 _MADE = {}
 MOST_MADE = 4
+# Tasks of one process may be threads of it.
+_MAKING = threading.Lock()
 
 
 def batch_explainer(model, background, keep, layout, threads, more):
@@ -43,38 +46,40 @@ def made(sent, digest, version):
     """The explainer that was sent, made once."""
     if version != __version__:
         raise UsageError(f"apportion {version} sent this work, and this worker has {__version__}: install the same on all")
-    found = _MADE.pop(digest, None)
-    if found is None:
-        import pickle
-
-        try:
-            found = pickle.loads(sent)
-        except Error:
-            raise
-        except Exception as error:
-            raise ModelError(f"the model cannot be read on this worker ({type(error).__name__}: {error}): install there what it needs") from error
-    _MADE[digest] = found
-    while len(_MADE) > MOST_MADE:
-        del _MADE[next(iter(_MADE))]
+    with _MAKING:
+        found = _MADE.pop(digest, None)
+        if found is None:
+            found = _read(sent)
+        _MADE[digest] = found
+        while len(_MADE) > MOST_MADE:
+            del _MADE[next(iter(_MADE))]
     return found
 
 
-def whole_batch(table):
-    """A table of Arrow as one record batch."""
+def _read(sent):
+    import pickle
+
+    try:
+        return pickle.loads(sent)
+    except Error:
+        raise
+    except Exception as error:
+        raise ModelError(f"the model cannot be read on this worker ({type(error).__name__}: {error}): install there what it needs") from error
+
+
+def batches_of(table):
+    """A table of Arrow as record batches: one, unless words fill more than an array of Arrow holds; of no rows one without any."""
     import pyarrow
 
-    batches = table.combine_chunks().to_batches()
-    if len(batches) == 1:
-        return batches[0]
-    return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in table.schema], schema=table.schema)
+    return table.combine_chunks().to_batches() or [pyarrow.RecordBatch.from_pylist([], schema=table.schema)]
 
 
 def of_pandas(work, part):
     """What `work` says of a frame of pandas, as a frame. Kept columns are as they were, and so is the index."""
     import pyarrow
 
-    given = whole_batch(pyarrow.Table.from_pandas(part, preserve_index=False))
-    found = pyarrow.Table.from_batches(list(work([given])))
+    given = batches_of(pyarrow.Table.from_pandas(part, preserve_index=False))
+    found = pyarrow.Table.from_batches(list(work(given)))
     frame = found.to_pandas()
     each = len(frame) // len(part) if len(part) else 1
     kept = [name for name in part.columns if name in frame.columns[: _kept_count(found.schema)]]

@@ -43,8 +43,8 @@ def summarize(frame, model, background=None, *, keep=(), threads=1, **more):
         import pandas
         import pyarrow
 
-        from apportion._workers import whole_batch
-        parts = [batch.column("summary")[0].as_py() for batch in work([whole_batch(pyarrow.Table.from_pandas(part, preserve_index=False))])]
+        from apportion._workers import batches_of
+        parts = [batch.column("summary")[0].as_py() for batch in work(batches_of(pyarrow.Table.from_pandas(part, preserve_index=False)))]
         return pandas.DataFrame({"summary": pandas.Series(parts, dtype=object)})
 
     import dask

@@ -42,9 +42,9 @@ def _mapped(dataset, asked, batch_size, summed):
     def explain_block(table):
         import pyarrow
 
-        from apportion._workers import whole_batch
+        from apportion._workers import batches_of
         # A block of no rows has no summary.
-        found = list(work([whole_batch(table)]))
+        found = list(work(batches_of(table)))
         return pyarrow.Table.from_batches(found) if found else pyarrow.table({"summary": pyarrow.array([], pyarrow.binary())})
 
     return dataset.map_batches(explain_block, batch_format="pyarrow", batch_size=batch_size, num_cpus=explainer.explainer.threads)
