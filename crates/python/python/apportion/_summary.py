@@ -23,8 +23,9 @@ class Summary:
     """What is said of many rows together: of each player and output the mean, the mean of absolute values, the spread, extremes, quantiles, densities; and
     a sample of rows for figures.
 
-    Sums are exact, histograms are counts, and the sample are the thousand different rows whose numbers have the least digests. So a summary does not depend on how rows
-    were cut or in which order parts were put together; its bytes are the same. Its size does not grow with the rows: some tens of kilobytes for each player.
+    Sums are exact and histograms are counts; the sample is of the thousand different rows whose numbers have the least digests. So a summary does
+    not depend on how rows were cut, or in which order parts were put together: its bytes are the same. Its size does not grow with the rows: some
+    tens of kilobytes for each player.
 
     >>> import numpy as np, pyarrow, apportion
     >>> table = pyarrow.table({"a": [1.0, -3.0, 5.0], "b": [2.0, 2.0, 2.0]})
