@@ -6,6 +6,7 @@ mod comparison;
 mod laboratory;
 mod mutants;
 mod papers;
+mod release;
 mod reproduce;
 mod train;
 
@@ -36,11 +37,13 @@ struct Arguments {
 enum Command {
     Reproduce(reproduce::cli::Reproduce),
     Laboratory(laboratory::cli::Laboratory),
+    Paper(laboratory::cli::PaperFolder),
     Compare(laboratory::cli::Compare),
     Cite(laboratory::cli::Cite),
     Mutants(mutants::Mutants),
     Train(train::Train),
     Check(check::Check),
+    Release(release::Release),
 }
 
 /// Exit status 0, 1 (failed) or 2 (asked for what is not there).
@@ -48,11 +51,13 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Reproduce(arguments) => reproduce::run(&arguments, &CATALOGUE),
         Command::Laboratory(arguments) => laboratory::run(&arguments),
+        Command::Paper(arguments) => laboratory::paper(&arguments),
         Command::Compare(arguments) => laboratory::compare(&arguments),
         Command::Cite(arguments) => laboratory::cite(&arguments, &CATALOGUE),
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Release(arguments) => release::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -327,6 +327,9 @@ fn slips_on_the_command_line_are_told_what_is_near() {
         assert!(said.contains(wanted), "{said}");
     }
     assert!(!bench.out().exists());
+    let output = xtask(&["reproduce", "fig2", "--dataset", IRIS, "--estimators", "msr"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cargo xtask laboratory --label"));
 }
 
 /// The program of docs/laboratory.md.
@@ -380,6 +383,37 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
     );
     assert!(reason(0).contains("the program wrote \"oops\""), "{}", reason(0));
     assert!(reason(1).contains("said nothing for 1 seconds"), "{}", reason(1));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_estimator_that_is_biased_is_named() {
+    let bench = Bench::new();
+    // Without a look at the game: zeros, whatever is asked.
+    let zeros = r#"zeros=read task; echo '{"estimate": [0, 0, 0, 0]}'"#;
+    let few = [
+        "--dataset",
+        IRIS,
+        "--estimators",
+        "leverage-shap,permutation",
+        "--budgets",
+        "10",
+        "--estimator-program",
+        zeros,
+    ];
+    let folder = bench.done(&[&few[..], &["--runs", "12"]].concat());
+    let told = record(&folder)["biased"].clone();
+    assert_eq!(
+        told,
+        serde_json::json!([
+            "zeros on iris at 10 is biased: its estimates are 0 of the truth in the mean over the runs (standard error 0)"
+        ])
+    );
+    assert!(
+        std::fs::read_to_string(folder.join("table.md")).unwrap().contains("zeros on iris at 10 is biased")
+    );
+    // Fewer runs say nothing.
+    assert_eq!(record(&bench.done(&[&few[..], &["--runs", "3"]].concat()))["biased"], serde_json::json!([]));
 }
 
 /// The last line of what `compare` prints, or what it says where it is refused.
@@ -534,4 +568,143 @@ fn papers_and_the_library_are_cited() {
     std::fs::write(folder.join("run.json"), record.to_string()).unwrap();
     assert!(said(&["--run", folder.to_str().unwrap()]).contains("version = {0.0.9}"));
     assert_eq!(xtask(&["cite", "fig99"]).status.code(), Some(2));
+}
+
+/// A paper with one artefact on a dataset of four players, as text.
+fn paper(more: &str) -> String {
+    let data = |name: &str| workspace().join("xtask/data").join(name).display().to_string();
+    format!(
+        "name = \"mine\"\ncitation = \"I, Mine\"\nbibtex = \"@misc{{mine}}\"\n[[artefact]]\nname = \"fig1\"\nshows = \"Errors.\"\n\
+         dataset = [\"iris={},{}\"]\nestimators = [\"leverage-shap\", \"kernel-shap\"]\nbudgets = [8, 16]\nruns = 12\n{more}",
+        data("iris.csv.gz"),
+        data("iris_xgb.json.gz")
+    )
+}
+
+const CLAIMS: &str = r#"
+dataset-if-there = ["elsewhere=nowhere.csv,nowhere.json"]
+[[artefact.claims]]
+claim = "exact at all coalitions"
+source = "section 1"
+exact = { of = "leverage-shap", within = 1e-9 }
+budgets = ["16"]
+[[artefact.claims]]
+claim = "never exact"
+source = "section 2"
+exact = { of = "kernel-shap", within = 1e-9 }
+budgets = ["8"]
+why = "it draws."
+[[artefact.claims]]
+claim = "better than the other"
+source = "section 3"
+lower = { of = "leverage-shap", than = "kernel-shap" }
+budgets = ["8"]
+prints = "half"
+[[artefact.claims]]
+claim = "elsewhere, too"
+source = "section 4"
+lower = { of = "leverage-shap", than = "kernel-shap" }
+datasets = ["elsewhere"]
+"#;
+
+impl Bench {
+    /// A folder with this `paper.toml`.
+    fn paper(&self, text: &str) -> String {
+        self.file("paper.toml", text);
+        self.0.path().to_str().unwrap().to_owned()
+    }
+
+    fn make(&self, paper: &str, more: &[&str]) -> Output {
+        let out = self.out();
+        xtask(&[&["paper", paper, "--out", out.to_str().unwrap()], more].concat())
+    }
+}
+
+#[test]
+fn a_paper_in_a_folder_has_runs_figures_and_verdicts() {
+    let bench = Bench::new();
+    let folder = bench.paper(&paper(CLAIMS));
+    let output = bench.make(&folder, &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("elsewhere: skipped; there is no nowhere.csv"));
+    let made = bench.out().join("mine");
+    for name in ["runs.csv", "estimates.csv", "run.json", "figure.svg", "table.md", "report.md"] {
+        assert!(made.join("fig1").join(name).is_file(), "{name}");
+    }
+    let report: Value =
+        serde_json::from_slice(&std::fs::read(made.join("fig1/report.json")).unwrap()).unwrap();
+    let claims = report["claims"].as_array().unwrap();
+    let verdicts: Vec<&str> = claims.iter().map(|claim| claim["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["holds", "does-not-hold", "holds", "not-tested"], "{claims:?}");
+    assert_eq!(
+        (claims[1]["reason"].as_str(), claims[2]["printed"].as_str()),
+        (Some("it draws."), Some("half"))
+    );
+    assert_eq!(report["skipped"][0]["name"], "elsewhere");
+    let summary = std::fs::read_to_string(made.join("summary.md")).unwrap();
+    assert!(
+        summary.contains("| [fig1](fig1/report.md) | exact at all coalitions | **holds** |"),
+        "{summary}"
+    );
+    // Another run, of other seeds, has another folder.
+    let again = bench.make(&folder, &["--seed", "100", "--runs", "3", "--only", "fig1"]);
+    assert!(again.status.success());
+    let record = record(&bench.out().join("mine-2/fig1"));
+    assert_eq!(record["seeds"], serde_json::json!([100, 101, 102]));
+    let cited = xtask(&["cite", &folder]);
+    assert!(String::from_utf8_lossy(&cited.stdout).starts_with("@misc{mine}\n\n@software{apportion,"));
+}
+
+#[test]
+fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
+    let bench = Bench::new();
+    let claim = |statement: &str| {
+        paper(&format!("[[artefact.claims]]\nclaim = \"it\"\nsource = \"s\"\n{statement}\n"))
+    };
+    for (text, only, wanted) in [
+        ("name = ".to_owned(), "fig1", "describes no paper"),
+        ("name = \"a\"\ncitation = \"b\"\nbibtex = \"c\"\n".to_owned(), "fig1", "has no artefact \"fig1\""),
+        (paper(""), "fig2", "has no artefact \"fig2\"; it has fig1"),
+        (paper("budget = [3]\n"), "fig1", "unexpected argument '--budget'"),
+        (paper("seed = 1.5\n"), "fig1", "seed has a value of the kind float"),
+        (paper("[[artefact]]\nname = \"fig1\"\nshows = \"\"\n"), "fig1", "\"fig1\" was given twice"),
+        (paper("").replace("\"fig1\"", "\"../fig1\""), "../fig1", "is no label"),
+        (
+            claim("lower = { of = \"leverage-shap\", than = \"other\" }"),
+            "fig1",
+            "names the estimator \"other\"",
+        ),
+        (claim("exact = { of = \"leverage-shap\", within = 0.0 }"), "fig1", "within is 0"),
+        (
+            claim("exact = { of = \"leverage-shap\", within = 1e-9 }\nbudgets = [\"7\"]"),
+            "fig1",
+            "names the budget \"7\"",
+        ),
+        (claim(""), "fig1", "makes no statement"),
+        (claim("lower = { of = \"leverage-shap\" }"), "fig1", "missing field `than`"),
+    ] {
+        let folder = bench.paper(&text);
+        let output = bench.make(&folder, &["--only", only]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(wanted), "{wanted}: {said}");
+    }
+    assert!(!bench.out().exists());
+    let said = String::from_utf8_lossy(&bench.make("nowhere", &[]).stderr).into_owned();
+    assert!(said.contains("cannot read nowhere/paper.toml"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn with_pairs_kernel_shap_is_poly_shap_of_degree_2() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let bench = Bench::new();
+    let folder = workspace().join("xtask/papers/poly_shap");
+    let output = bench.make(folder.to_str().unwrap(), &["--only", "pairs", "--runs", "2"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("exactly the estimates of degree 2: holds (of "), "{said}");
+    // What the program refuses is left out, and said.
+    let skipped = record(&bench.out().join("poly-shap/pairs"))["skipped"].clone();
+    assert_eq!(skipped[1]["reason"], "55 products need as many coalitions, and there are 28", "{skipped}");
 }

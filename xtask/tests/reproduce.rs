@@ -61,7 +61,8 @@ fn results(out: &Path, paper: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path == out.join(TIMES) {
+            // What made them is no part of the results.
+            if path == out.join(TIMES) || path.ends_with("run.json") {
                 continue;
             } else if path.is_dir() {
                 folders.push(path);

@@ -5,23 +5,29 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// Runs both tools in the repository at `root`, which say themselves what they find.
+/// Whether `cargo deny` finds packages that may not be used; it says itself what it finds.
 ///
 /// # Errors
 ///
-/// If a tool is not installed, or finds something.
-pub(crate) fn run(root: &Path) -> Result<()> {
+/// If it is not installed, or finds something.
+pub(crate) fn deny(root: &Path) -> Result<()> {
     // The list of packages in several versions is that of `Cargo.lock`, which also has what is never built.
     let listed_only = ["--allow", "unmatched-skip", "--allow", "unnecessary-skip"];
     let checks = ["bans", "licenses", "sources"];
-    tool(root, "deny", &[&["--all-features", "check"], &listed_only[..], &checks].concat())?;
-    match last_release(root)? {
-        Some(tag) => tool(root, "semver-checks", &["--workspace", "--baseline-rev", &tag]),
-        None => {
-            println!("semver-checks  no tag of a release (v…) yet, so there is no API to compare with");
-            Ok(())
-        }
+    tool(root, "deny", &[&["--all-features", "check"], &listed_only[..], &checks].concat())
+}
+
+/// Compares the public API with that of the last release, by `cargo semver-checks`; returns the tag of this, or none where there is none.
+///
+/// # Errors
+///
+/// If it is not installed, or finds something.
+pub(crate) fn semver(root: &Path) -> Result<Option<String>> {
+    let tag = last_release(root)?;
+    if let Some(tag) = &tag {
+        tool(root, "semver-checks", &["--workspace", "--baseline-rev", tag])?;
     }
+    Ok(tag)
 }
 
 /// Runs a subcommand of Cargo that is installed apart.

@@ -1,11 +1,13 @@
 //! `cargo xtask cite`: BibTeX of the papers behind figures, and of this library.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 
 use super::cli::Cite;
-use super::folder;
-use super::machine::commit;
+use super::{folder, paper};
 use crate::reproduce::catalogue::{Paper, select};
+use crate::reproduce::provenance::commit;
 use crate::reproduce::workspace;
 
 /// Where the library says how it is cited.
@@ -14,7 +16,14 @@ const CITATION: &str = "CITATION.cff";
 /// Prints what is asked for.
 pub(crate) fn run(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
     let mut text = String::new();
-    for (paper, _) in select(papers, &arguments.what)? {
+    // What is a folder is a paper's own; the others are of the catalogue.
+    let (folders, what): (Vec<String>, Vec<String>) =
+        arguments.what.iter().cloned().partition(|what| Path::new(what).join(paper::FILE).is_file());
+    for folder in folders {
+        text.push_str(paper::read(Path::new(&folder))?.bibtex.trim());
+        text.push_str("\n\n");
+    }
+    for (paper, _) in select(papers, &what)? {
         // The project's own checks have no paper.
         if !paper.bibtex.is_empty() {
             text.push_str(paper.bibtex);
@@ -25,8 +34,8 @@ pub(crate) fn run(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
         .with_context(|| format!("cannot read {CITATION}"))?;
     let (version, commit) = match &arguments.run {
         Some(run) => {
-            let record = folder::record(run)?;
-            (record.version, record.commit.map(|commit| (commit, record.has_changes == Some(true))))
+            let made = folder::record(run)?.made;
+            (made.version, made.commit.map(|commit| (commit, made.has_changes == Some(true))))
         }
         None => (field(&citation, "version")?, commit(&workspace())),
     };

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use apportion::{Budget, ExplainError, Method};
+use apportion::estimators::methods;
+use apportion::{Budget, ExplainError};
 use apportion_rows::Sentinel;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -87,10 +88,32 @@ pub(crate) struct Compare {
     pub(crate) out: Option<PathBuf>,
 }
 
+/// Makes the figures and verdicts of a paper that is in a folder of its own, by its paper.toml (docs/laboratory.md).
+#[derive(Debug, Args)]
+pub(crate) struct PaperFolder {
+    /// The folder with paper.toml, and with what the paper needs beside it
+    pub(crate) folder: PathBuf,
+    /// Figures and tables by their names; all of them by default
+    #[arg(long = "only", value_delimiter = ',', value_name = "NAME,…")]
+    pub(crate) only: Vec<String>,
+    /// Runs per dataset, estimator and budget, in place of those of paper.toml
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) runs: Option<u16>,
+    /// Seed of the first run, in place of that of paper.toml
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// The folder that the folder of the results is made in; target/laboratory by default
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads, at most 1024; all cores by default. Only the times depend on it
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
 /// Prints BibTeX: of the papers behind what is named as for `reproduce`, and of this library.
 #[derive(Debug, Args)]
 pub(crate) struct Cite {
-    /// What to cite: `fig2`, `leverage-shap/fig2`, `leverage-shap`; the library alone by default
+    /// What to cite: `fig2`, `leverage-shap/fig2`, `leverage-shap`, the folder of a paper; the library alone by default
     pub(crate) what: Vec<String>,
     /// The folder of a run of the laboratory: the library is cited as it was then
     #[arg(long, value_name = "FOLDER")]
@@ -189,11 +212,9 @@ pub(crate) enum Valued {
     Banzhaf,
 }
 
-/// The estimators among the methods; a slip is told the nearest name.
+/// All estimators that have a name, variants that are there to compare with too; a slip is told the nearest name.
 fn methods() -> PossibleValuesParser {
-    PossibleValuesParser::new(
-        Method::all().filter(|method| matches!(method, Method::By(_))).map(Method::name),
-    )
+    PossibleValuesParser::new(methods::ALL.iter().map(|method| method.name()))
 }
 
 fn budget(text: &str) -> Result<Budget, ExplainError> {
@@ -212,7 +233,7 @@ fn separator(text: &str) -> Result<u8, String> {
 }
 
 /// The label is a part of a folder's name, so it may not lead elsewhere.
-fn label(text: &str) -> Result<String, String> {
+pub(crate) fn label(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     match text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(fits) {
         true => Ok(text.to_owned()),

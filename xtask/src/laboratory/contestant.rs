@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use apportion::{Estimator, Game, Method, Value};
 
 use super::cli::NamedCommand;
-use super::program;
+use super::program::{self, Answered};
 use super::record::EstimatorRecord;
 
 /// An estimator by its name.
@@ -64,14 +64,14 @@ impl Contestant {
         game: &dyn Game,
         budget: usize,
         seed: u64,
-    ) -> Result<(Vec<f64>, usize)> {
+    ) -> Result<Answered> {
         match &self.way {
             Way::Method(method) => {
                 let estimator: Box<dyn Estimator> = method
                     .estimator(value)
                     .with_context(|| format!("{} does not compute {}", self.name, value.concept()))?;
                 let explanation = estimator.estimate(game, budget, seed)?;
-                Ok((explanation.values, explanation.evaluations))
+                Ok(Answered::Estimate(explanation.values, explanation.evaluations))
             }
             Way::Program { command, limit } => Ok(program::estimate(command, game, budget, seed, *limit)?),
         }

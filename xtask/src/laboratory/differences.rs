@@ -13,7 +13,7 @@ pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
         }
     };
     unlike("values", &a.value, &b.value);
-    unlike("version", &a.version, &b.version);
+    unlike("version", &a.made.version, &b.made.version);
     unlike("commit", &commit(a), &commit(b));
     for dataset in &a.datasets {
         if let Some(other) = b.datasets.iter().find(|other| other.name == dataset.name) {
@@ -60,8 +60,8 @@ fn skipped(name: &str, record: &Record) -> Vec<String> {
 
 /// The commit, and whether it is all of the source.
 fn commit(record: &Record) -> String {
-    let commit = record.commit.as_deref().unwrap_or("none");
-    match record.has_changes {
+    let commit = record.made.commit.as_deref().unwrap_or("none");
+    match record.made.has_changes {
         Some(true) => format!("{commit} with changes"),
         _ => commit.to_owned(),
     }

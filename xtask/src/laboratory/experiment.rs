@@ -1,5 +1,6 @@
 //! The runs: explicands with their exact values, and every estimator on every one of them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
@@ -10,6 +11,7 @@ use apportion::{Budget, Game, MarginalGame, Rows, Value};
 use super::contestant::Contestant;
 use super::dataset::OwnDataset;
 use super::one_output::OneOutput;
+use super::program::Answered;
 use super::record::{EstimateLine, RunLine, Skipped};
 use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::explicand::row_index;
@@ -29,6 +31,41 @@ pub(crate) struct Outcome {
     pub(crate) runs: Vec<RunLine>,
     pub(crate) estimates: Vec<EstimateLine>,
     pub(crate) skipped: Vec<Skipped>,
+}
+
+impl Outcome {
+    /// What an estimator told of these cells. A dataset and budget that it refuses in one run is left out in all, with the first reason.
+    fn add(&mut self, plan: &Plan<'_>, contestant: &Contestant, cells: &[Cell], told: Vec<Told>) {
+        let mut refused = BTreeMap::new();
+        for (cell, told) in cells.iter().zip(&told) {
+            if let Told::Refused(reason) = told {
+                refused.entry((cell.dataset, cell.budget)).or_insert(reason);
+            }
+        }
+        self.skipped.extend(refused.iter().map(|(&(dataset, budget), &reason)| Skipped {
+            estimator: contestant.name.clone(),
+            dataset: Some(plan.datasets[dataset].name.clone()),
+            budget: Some(plan.budgets[budget].to_string()),
+            reason: reason.clone(),
+        }));
+        let refused: BTreeSet<(usize, usize)> = refused.into_keys().collect();
+        for (cell, told) in cells.iter().zip(told) {
+            match told {
+                Told::Numbers(line, estimates) if !refused.contains(&(cell.dataset, cell.budget)) => {
+                    self.runs.push(line);
+                    self.estimates.extend(estimates);
+                }
+                Told::Numbers(..) | Told::Refused(_) => {}
+            }
+        }
+    }
+}
+
+/// What came of one cell.
+enum Told {
+    Numbers(RunLine, Vec<EstimateLine>),
+    /// Why the estimator does not take this budget.
+    Refused(String),
 }
 
 /// A row that is explained, with its values.
@@ -64,12 +101,7 @@ pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant]) -> Result<Outcome
             estimate(plan, contestant, cell, explicand).map_err(|error| (cell, error))
         });
         match estimated {
-            Ok(pairs) => {
-                for (line, estimates) in pairs {
-                    outcome.runs.push(line);
-                    outcome.estimates.extend(estimates);
-                }
-            }
+            Ok(told) => outcome.add(plan, contestant, &cells, told),
             Err((cell, error)) => outcome.skipped.push(failed(plan, contestant, cell, &error)),
         }
     }
@@ -113,12 +145,7 @@ fn cells(plan: &Plan<'_>, contestant: &Contestant) -> (Vec<Cell>, Vec<Skipped>) 
     (cells, skipped)
 }
 
-fn estimate(
-    plan: &Plan<'_>,
-    contestant: &Contestant,
-    cell: Cell,
-    explicand: &Explicand,
-) -> Result<(RunLine, Vec<EstimateLine>)> {
+fn estimate(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, explicand: &Explicand) -> Result<Told> {
     let dataset = &plan.datasets[cell.dataset];
     let (budget, seed) = (plan.budgets[cell.budget], plan.seeds[cell.run]);
     let game = MarginalGame::new(&dataset.model, &explicand.values, &dataset.background)?;
@@ -127,9 +154,12 @@ fn estimate(
         _ => Box::new(OneOutput::new(game, dataset.output)),
     };
     let started = Instant::now();
-    let (values, evaluations) =
-        contestant.estimate(plan.value, &*game, budget.evaluations(dataset.players()), seed)?;
+    let answered = contestant.estimate(plan.value, &*game, budget.evaluations(dataset.players()), seed)?;
     let seconds = started.elapsed().as_secs_f64();
+    let (values, evaluations) = match answered {
+        Answered::Estimate(values, evaluations) => (values, evaluations),
+        Answered::Refused(reason) => return Ok(Told::Refused(reason)),
+    };
     if let Some(player) = values.iter().position(|value| !value.is_finite()) {
         return Err(anyhow!(
             "the estimate of player {player} is {}, which is no finite number",
@@ -160,7 +190,7 @@ fn estimate(
         truth,
     });
     let estimates = estimates.collect();
-    Ok((line, estimates))
+    Ok(Told::Numbers(line, estimates))
 }
 
 /// The reason names all that finds the run again.

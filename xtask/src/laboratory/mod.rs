@@ -8,14 +8,15 @@
 //! | [`program`], [`process`] | the protocol of programs, and their processes |
 //! | [`experiment`], [`one_output`] | explicands, exact values, runs; the game of one output |
 //! | [`mod@record`], [`folder`] | what is kept, and where |
-//! | [`machine`] | which source ran, and on what |
 //! | [`summary`], [`looks`] | the figure and the table of a run |
 //! | [`mod@compare`], [`differences`], [`paired`], [`latex`] | two runs side by side |
+//! | [`mod@paper`], [`claims`] | a paper in a folder of its own, and what is claimed there |
 //! | [`mod@cite`] | BibTeX |
 //!
 //! The page for those who use it is `docs/laboratory.md`.
 
 mod cite;
+mod claims;
 pub(crate) mod cli;
 mod compare;
 mod contestant;
@@ -25,17 +26,17 @@ mod experiment;
 mod folder;
 mod latex;
 mod looks;
-mod machine;
 mod one_output;
 mod paired;
+mod paper;
 mod process;
 mod program;
 mod record;
 mod summary;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use apportion::{Semivalue, Value};
@@ -43,46 +44,73 @@ use apportion::{Semivalue, Value};
 use crate::reproduce::catalogue::Paper;
 use crate::reproduce::figure;
 use crate::reproduce::files::write_atomically;
+use crate::reproduce::provenance::Provenance;
 use crate::reproduce::store::key;
 use crate::reproduce::{Usage, workspace};
-use cli::{Cite, Compare, Laboratory, Valued};
+use cli::{Cite, Compare, Laboratory, PaperFolder, Valued};
 use contestant::Contestant;
 use dataset::OwnDataset;
-use experiment::Plan;
+use experiment::{Outcome, Plan};
 use record::{FORMAT, Record};
+
+/// What a run was made of, what came of it, and the folder that holds all of it.
+struct Finished {
+    record: Record,
+    outcome: Outcome,
+    folder: PathBuf,
+}
 
 /// Runs `cargo xtask laboratory`.
 pub(crate) fn run(arguments: &Laboratory) -> Result<()> {
+    start(arguments.threads)?;
+    let finished = perform(arguments, &out(arguments.out.as_ref()), folder_name)?;
+    ensure!(
+        !finished.outcome.runs.is_empty(),
+        "no estimator could be run; {} says why",
+        finished.folder.join("run.json").display()
+    );
+    print!("{}", summary::table(&finished.record, &finished.outcome.runs).markdown());
+    println!("\n{} runs: {}", finished.outcome.runs.len(), finished.folder.display());
+    Ok(())
+}
+
+/// Starts so many threads, or as many as there are cores.
+fn start(threads: Option<u16>) -> Result<()> {
+    let Some(threads) = threads else { return Ok(()) };
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(usize::from(threads))
+        .build_global()
+        .context("cannot start the threads")
+}
+
+/// Makes the runs that were asked for, and a folder in `out` with all that came of them, by the name that their record has.
+fn perform(arguments: &Laboratory, out: &Path, name: impl Fn(&Record) -> Result<String>) -> Result<Finished> {
     let contestants = contestants(arguments)?;
     refuse_repeated("dataset", arguments.datasets.iter().map(|dataset| dataset.name.clone()))?;
     refuse_repeated("budget", arguments.budgets.iter().map(ToString::to_string))?;
-    if let Some(threads) = arguments.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(usize::from(threads))
-            .build_global()
-            .context("cannot start the threads")?;
-    }
     let seeds = seeds(arguments)?;
     let read = |files| OwnDataset::read(files, arguments);
     let datasets: Vec<OwnDataset> = arguments.datasets.iter().map(read).collect::<Result<_>>()?;
-    let (name, value) = match arguments.value {
+    let (concept, value) = match arguments.value {
         Valued::Shapley => ("shapley", Semivalue::Shapley),
         Valued::Banzhaf => ("banzhaf", Semivalue::Banzhaf),
     };
-    let mut record = record(arguments, name, &seeds, &datasets, &contestants)?;
+    let mut record = record(arguments, concept, &seeds, &datasets, &contestants)?;
     // Before anything is computed: a run that cannot be kept is found out at once.
-    let folder = folder::make(&out(arguments.out.as_ref()), &folder_name(&record)?)?;
+    let folder = folder::make(out, &name(&record)?)?;
     let value = Value::from(value);
     let plan = Plan { datasets: &datasets, budgets: &arguments.budgets, seeds: &seeds, value: &value };
     let outcome = experiment::run(&plan, &contestants).inspect_err(|_| {
         // There is nothing in it, and where it stays that is no harm.
         let _ = std::fs::remove_dir(&folder);
     })?;
-    record.skipped = outcome.skipped;
-    let table = summary::table(&record, &outcome.runs);
+    record.skipped.clone_from(&outcome.skipped);
+    record.biased = summary::biases(&record, &outcome.estimates);
     if !outcome.runs.is_empty() {
         figure::write(&summary::figure(&record, &outcome.runs), &folder)?;
-        write_atomically(&folder.join("table.md"), table.markdown().as_bytes())?;
+        let table = summary::table(&record, &outcome.runs);
+        let biased: String = record.biased.iter().map(|line| format!("\n{line}.\n")).collect();
+        write_atomically(&folder.join("table.md"), (table.markdown() + &biased).as_bytes())?;
     }
     folder::write(&folder, &record, &outcome.runs, &outcome.estimates)?;
     for dataset in &record.datasets {
@@ -91,14 +119,13 @@ pub(crate) fn run(arguments: &Laboratory) -> Result<()> {
     for skipped in &record.skipped {
         eprintln!("skipped: {skipped}");
     }
-    ensure!(
-        !outcome.runs.is_empty(),
-        "no estimator could be run; {} says why",
-        folder.join("run.json").display()
-    );
-    print!("{}", table.markdown());
-    println!("\n{} runs: {}", outcome.runs.len(), folder.display());
-    Ok(())
+    record.biased.iter().for_each(|line| eprintln!("{line}"));
+    Ok(Finished { record, outcome, folder })
+}
+
+/// Runs `cargo xtask paper`.
+pub(crate) fn paper(arguments: &PaperFolder) -> Result<()> {
+    paper::run(arguments, &out(arguments.out.as_ref()))
 }
 
 /// Runs `cargo xtask compare`.
@@ -159,18 +186,9 @@ fn record(
     datasets: &[OwnDataset],
     contestants: &[Contestant],
 ) -> Result<Record> {
-    let (commit, has_changes) = machine::commit(&workspace()).unzip();
     Ok(Record {
         format: FORMAT,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit,
-        has_changes,
-        command: std::env::args().skip(1).collect(),
-        made_at: SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .context("the clock stands before 1970")?
-            .as_secs(),
-        machine: machine::machine(),
+        made: Provenance::of_this_run(&workspace())?,
         label: arguments.label.clone(),
         value: value.to_owned(),
         background: arguments.background.to_string(),
@@ -180,12 +198,14 @@ fn record(
         datasets: datasets.iter().map(|dataset| dataset.record.clone()).collect(),
         estimators: contestants.iter().map(Contestant::record).collect(),
         skipped: Vec::new(),
+        biased: Vec::new(),
     })
 }
 
 /// The label and a digest of all that the numbers are made of: the same run has the same name wherever it is made.
 fn folder_name(record: &Record) -> Result<String> {
-    let source = (&record.version, &record.commit, record.has_changes);
+    let made = &record.made;
+    let source = (&made.version, &made.commit, made.has_changes);
     let games: Vec<_> = record
         .datasets
         .iter()

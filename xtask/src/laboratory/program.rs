@@ -1,8 +1,8 @@
 //! An estimator that is a program: a line protocol over its standard input and output.
 //!
 //! We write `{"players": n, "budget": m, "seed": s}`. The program writes `{"coalitions": ["0110", …]}`, a character for each
-//! player, and reads `{"values": [v, …]}`, as often as it likes; at last it writes `{"estimate": [φ, …]}`. Every line is a JSON
-//! object. The evaluations are counted here. `docs/laboratory.md` has it for those who write programs.
+//! player, and reads `{"values": [v, …]}`, as often as it likes; at last it writes `{"estimate": [φ, …]}`, or `{"refused": "why"}` where it does
+//! not take the budget. Every line is a JSON object. The evaluations are counted here. `docs/laboratory.md` has it for those who write programs.
 
 use std::time::Duration;
 
@@ -32,8 +32,8 @@ pub(crate) enum ProgramError {
     #[error("a line of the program has no end within {} MiB; write one JSON object per line", .0 >> 20)]
     LongLine(usize),
     #[error(
-        "the program wrote {line:?}, which is no line of the protocol ({why}); write {{\"coalitions\": [\"0110\", …]}} or \
-         {{\"estimate\": [0.5, …]}}, and everything else to standard error"
+        "the program wrote {line:?}, which is no line of the protocol ({why}); write {{\"coalitions\": [\"0110\", …]}}, \
+         {{\"estimate\": [0.5, …]}} or {{\"refused\": \"why\"}}, and everything else to standard error"
     )]
     Line { line: String, why: String },
     #[error(
@@ -69,6 +69,16 @@ struct Task {
 enum Said {
     Coalitions(Vec<String>),
     Estimate(Vec<f64>),
+    Refused(String),
+}
+
+/// What a program answers to a task.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Answered {
+    /// Its estimate, and how many evaluations it took.
+    Estimate(Vec<f64>, usize),
+    /// Why it does not take this budget on so many players.
+    Refused(String),
 }
 
 /// The answer to coalitions.
@@ -88,7 +98,7 @@ pub(crate) fn estimate(
     budget: usize,
     seed: u64,
     limit: Duration,
-) -> Result<(Vec<f64>, usize), ProgramError> {
+) -> Result<Answered, ProgramError> {
     let started = Process::start(command);
     let mut process =
         started.map_err(|source| ProgramError::Start { command: command.to_owned(), source })?;
@@ -109,7 +119,11 @@ pub(crate) fn estimate(
             }
             Said::Estimate(values) => {
                 process.end();
-                return Ok((values, evaluations));
+                return Ok(Answered::Estimate(values, evaluations));
+            }
+            Said::Refused(reason) => {
+                process.end();
+                return Ok(Answered::Refused(reason));
             }
             Said::Coalitions(asked) => {
                 evaluations += asked.len();
@@ -200,7 +214,7 @@ mod tests {
         }
     }
 
-    fn run(command: &str) -> Result<(Vec<f64>, usize), ProgramError> {
+    fn run(command: &str) -> Result<Answered, ProgramError> {
         estimate(command, &Sizes(3), 4, 7, Duration::from_secs(1))
     }
 
@@ -214,7 +228,7 @@ mod tests {
         let command = r#"read task; echo '{"coalitions": ["000", "100", "011"]}'; read answer
             case "$task$answer" in '{"players":3,"budget":4,"seed":7}{"values":[0.0,2.0,2.0]}')
             echo '{"coalitions": ["111"]}'; read answer; echo '{"estimate": [2, 1, 1e0]}';; esac"#;
-        assert_eq!(run(command).unwrap(), (vec![2.0, 1.0, 1.0], 4));
+        assert_eq!(run(command).unwrap(), Answered::Estimate(vec![2.0, 1.0, 1.0], 4));
     }
 
     #[test]
@@ -243,6 +257,13 @@ mod tests {
             let message = message(command);
             assert!(message.contains(wanted), "{command}: {message}");
         }
+    }
+
+    #[test]
+    fn a_program_may_refuse_and_say_why() {
+        let command = r#"echo '{"coalitions": ["000"]}'; echo '{"refused": "too few"}'"#;
+        assert_eq!(run(command).unwrap(), Answered::Refused("too few".to_owned()));
+        assert!(message(r#"echo '{"refused": 3}'"#).contains("expected a string"));
     }
 
     #[test]

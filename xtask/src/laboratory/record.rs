@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::reproduce::provenance::Provenance;
+
 /// The number of the form of the files. A folder of another form is refused by its number.
 pub(crate) const FORMAT: u32 = 1;
 
@@ -9,16 +11,8 @@ pub(crate) const FORMAT: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) format: u32,
-    /// The version of the library.
-    pub(crate) version: String,
-    /// The commit that the source was of, where git knows it.
-    pub(crate) commit: Option<String>,
-    /// Whether the source had changes that are in no commit, where git knows it.
-    pub(crate) has_changes: Option<bool>,
-    pub(crate) command: Vec<String>,
-    /// Seconds since the beginning of 1970, when the folder was begun.
-    pub(crate) made_at: u64,
-    pub(crate) machine: Machine,
+    #[serde(flatten)]
+    pub(crate) made: Provenance,
     pub(crate) label: String,
     /// `shapley` or `banzhaf`.
     pub(crate) value: String,
@@ -31,18 +25,9 @@ pub(crate) struct Record {
     pub(crate) datasets: Vec<DatasetRecord>,
     pub(crate) estimators: Vec<EstimatorRecord>,
     pub(crate) skipped: Vec<Skipped>,
-}
-
-/// Where it ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Machine {
-    /// The model of the processor, where the system says it.
-    pub(crate) cpu: Option<String>,
-    pub(crate) cores: usize,
-    /// How many were at work: times are to be read by it.
-    pub(crate) threads: usize,
-    pub(crate) os: String,
-    pub(crate) arch: String,
+    /// A line for each estimator, dataset and budget where the estimates are biased beyond doubt.
+    #[serde(default)]
+    pub(crate) biased: Vec<String>,
 }
 
 /// A dataset by what its files hold.

@@ -3,10 +3,11 @@
 use apportion::Budget;
 
 use super::looks;
-use super::record::{Record, RunLine};
+use super::record::{EstimateLine, Record, RunLine};
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
 use crate::reproduce::report::{Entry, Table, significant};
-use crate::reproduce::statistics::Summary;
+use crate::reproduce::statistics::{Measurement, Summary};
+use crate::reproduce::verdict::FEWEST_RUNS;
 
 /// Relative squared errors up to here are rounding, which is drawn as zero.
 pub(crate) const FLOOR: f64 = 1e-20;
@@ -74,6 +75,43 @@ pub(crate) fn figure(record: &Record, runs: &[RunLine]) -> Figure {
         legend: drawn.iter().map(|(name, style)| ((*name).to_owned(), *style)).collect(),
         note,
     }
+}
+
+/// Standard errors from which on a mean share of the truth is told as a bias: with hundreds of cells chance gives hardly one.
+const TOLD: f64 = 5.0;
+
+/// Estimators that are biased beyond doubt: whose estimates are, in the mean over the runs, another share ⟨φ̃, φ⟩ / ‖φ‖² of the truth than 1. Each run
+/// has its own explicand, so no other bias can be seen in so few runs.
+pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String> {
+    let mut told = Vec::new();
+    for dataset in record.datasets.iter().map(|dataset| &dataset.name) {
+        for estimator in record.estimators.iter().map(|estimator| &estimator.name) {
+            for budget in &record.budgets {
+                let is_of = |line: &&EstimateLine| {
+                    line.dataset == *dataset && line.estimator == *estimator && line.budget == *budget
+                };
+                let lines: Vec<&EstimateLine> = estimates.iter().filter(is_of).collect();
+                let share = |run: &[&EstimateLine]| {
+                    let norm: f64 = run.iter().map(|line| line.truth * line.truth).sum();
+                    let product: f64 = run.iter().map(|line| line.estimate * line.truth).sum();
+                    (norm > 0.0).then(|| product / norm)
+                };
+                let shares: Vec<f64> =
+                    lines.chunk_by(|one, next| one.run == next.run).filter_map(share).collect();
+                let mean = Measurement::mean(&shares);
+                // Exact estimates differ by rounding.
+                let is_biased = (mean.value - 1.0).abs() > (TOLD * mean.error).max(1e-6);
+                if shares.len() >= FEWEST_RUNS && is_biased {
+                    told.push(format!(
+                        "{estimator} on {dataset} at {budget} is biased: its estimates are {} of the truth in the mean over the runs (standard error {})",
+                        significant(mean.value),
+                        significant(mean.error)
+                    ));
+                }
+            }
+        }
+    }
+    told
 }
 
 /// A row for each dataset and estimator, a column for each budget: the median, and the quartiles in brackets.

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
     /// What to make: `fig2` or `table1` (of every paper), `leverage-shap/fig2`, `leverage-shap` (all of that paper), `all`
-    #[arg(required_unless_present_any = ["list", "check", "record"])]
+    #[arg(required_unless_present_any = ["list", "check", "record", "for_laboratory"])]
     pub(crate) what: Vec<String>,
     /// Print what there is, and stop
     #[arg(long)]
@@ -35,12 +35,15 @@ pub(crate) struct Reproduce {
     /// Folder of the datasets that are not embedded; $APPORTION_DATA, or data and ../shared, by default
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Folder for the results; target/reproduce by default, target/check for a check
+    /// Folder for the results; target/reproduce by default, with preset, seed and runs behind it where they are others; target/check for a check
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Forget the checkpoints of earlier runs
     #[arg(long)]
     pub(crate) fresh: bool,
+    /// What the laboratory takes: it is asked for here only to say so
+    #[arg(long = "dataset", aliases = ["estimators", "estimator-program", "budgets", "label"], hide = true)]
+    pub(crate) for_laboratory: Vec<String>,
 }
 
 impl Reproduce {

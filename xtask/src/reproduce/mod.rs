@@ -9,6 +9,7 @@
 //! | [`datasets`], [`source`] | the datasets, embedded or found; how to get files |
 //! | [`trained`] | networks of our own training |
 //! | [`explicand`] | which row is explained |
+//! | [`provenance`] | which source ran, when, by which command, on what machine |
 //! | [`usage`] | a mistake in what was asked for |
 //! | [`store`], [`ingredients`], [`times`] | checkpoints, what is in their keys, and how long they took |
 //! | [`statistics`], [`report`], [`verdict`] | from numbers to words |
@@ -25,6 +26,7 @@ pub(crate) mod explicand;
 pub(crate) mod figure;
 pub(crate) mod files;
 pub(crate) mod ingredients;
+pub(crate) mod provenance;
 pub(crate) mod report;
 pub(crate) mod session;
 pub(crate) mod source;
@@ -39,11 +41,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use serde::Serialize;
 
 use catalogue::{Artefact, Made, Paper};
 use check::Record;
-use cli::Reproduce;
+use cli::{Preset, Reproduce};
 use datasets::known;
+use provenance::Provenance;
 use report::{Report, Skipped, Used};
 use session::Session;
 use times::Times;
@@ -55,6 +59,11 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
     if arguments.list {
         print!("{}", catalogue::list(papers));
         return Ok(());
+    }
+    if !arguments.for_laboratory.is_empty() {
+        let says = "reproduce has the datasets and estimators of the papers; for those of your own there is \
+                    cargo xtask laboratory --label L --dataset NAME=ROWS,MODEL --estimators a,b --budgets 5n,10n";
+        bail!(Usage(says.to_owned()));
     }
     if arguments.is_gate() && cfg!(feature = "onnx") {
         bail!(Usage("verdicts are recorded for builds without the feature onnx".to_owned()));
@@ -69,9 +78,10 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
             .context("cannot start the threads")?;
     }
     let workspace = workspace();
-    let out = arguments.out.clone().unwrap_or_else(|| {
-        workspace.join(if arguments.is_gate() { "target/check" } else { "target/reproduce" })
-    });
+    // Other seeds and numbers of runs have other folders, so that none is overwritten; what is remembered serves all of them.
+    let folders = Folders::of(arguments, &workspace);
+    let out = folders.results.clone();
+    let provenance = Provenance::of_this_run(&workspace)?;
     let (mut found, mut made) = (Record::new(), Vec::new());
     let mut times = Times::open(&out, arguments.fresh)?;
     for (paper, artefacts) in selected {
@@ -80,7 +90,7 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
             paper.name,
             arguments.preset.runs(paper.runs, paper.quick_runs),
             &workspace,
-            &out,
+            &folders.remembered,
         )?;
         let mut reports = Vec::new();
         for artefact in &artefacts {
@@ -88,7 +98,12 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
             let report = make(paper, artefact, &session, &out)
                 .with_context(|| format!("cannot make {}/{}", paper.name, artefact.name))?;
             let name = format!("{}/{}", paper.name, artefact.name);
-            made.push((paper.name, report.clone(), times.add(&name, started.elapsed())?));
+            let took = times.add(&name, started.elapsed())?;
+            let run = Run { made: &provenance, preset: &report.preset, seed: report.seed, runs: report.runs };
+            let mut json = serde_json::to_vec_pretty(&run)?;
+            json.push(b'\n');
+            files::write_atomically(&out.join(&name).join("run.json"), &json)?;
+            made.push((paper.name, report.clone(), took));
             found.add(name, &report)?;
             reports.push(report);
         }
@@ -101,6 +116,44 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
         Reproduce { record: true, .. } => check::record(found, &workspace),
         Reproduce { check: true, .. } => check::check(&found, &workspace),
         _ => Ok(()),
+    }
+}
+
+/// `run.json` beside a report: what made it, which the report leaves out because its bytes are those of every run.
+#[derive(Serialize)]
+struct Run<'a> {
+    #[serde(flatten)]
+    made: &'a Provenance,
+    preset: &'a str,
+    seed: u64,
+    runs: usize,
+}
+
+/// Where results go, and what is remembered.
+struct Folders {
+    results: PathBuf,
+    remembered: PathBuf,
+}
+
+impl Folders {
+    /// The folder that was asked for, or one by what the numbers are made of: `target/reproduce`, `target/reproduce-paper-seed-7`.
+    fn of(arguments: &Reproduce, workspace: &Path) -> Self {
+        if let Some(out) = &arguments.out {
+            return Self { results: out.clone(), remembered: out.clone() };
+        }
+        let remembered =
+            workspace.join(if arguments.is_gate() { "target/check" } else { "target/reproduce" });
+        let mut results = remembered.clone().into_os_string();
+        if arguments.preset != Preset::Quick {
+            results.push(format!("-{}", arguments.preset.name()));
+        }
+        if arguments.seed != 0 {
+            results.push(format!("-seed-{}", arguments.seed));
+        }
+        if let Some(runs) = arguments.runs {
+            results.push(format!("-runs-{runs}"));
+        }
+        Self { results: results.into(), remembered }
     }
 }
 
@@ -119,7 +172,13 @@ fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Re
     for skipped in &report.skipped {
         session.say_once(&format!("{}: skipped; {}", skipped.name, skipped.how_to_get_it));
     }
-    println!("{}/{}: {}; {}", paper.name, artefact.name, verdicts(&report), folder.display());
+    println!(
+        "{}/{}: {}; {}",
+        paper.name,
+        artefact.name,
+        Verdict::count(report.claims.iter().map(|claim| claim.verdict)),
+        folder.display()
+    );
     Ok(report)
 }
 
@@ -156,17 +215,6 @@ fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &Made)
         claims: made.claims.iter().cloned().map(|claim| claim.looked_into(&name)).collect(),
         tables: made.tables.clone(),
     })
-}
-
-/// `3 claims: 2 hold, 1 holds partly`.
-fn verdicts(report: &Report) -> String {
-    let counts: Vec<String> = Verdict::ALL
-        .into_iter()
-        .map(|kind| (kind, report.claims.iter().filter(|claim| claim.verdict == kind).count()))
-        .filter(|(_, count)| *count > 0)
-        .map(|(kind, count)| format!("{count} {}", kind.words()))
-        .collect();
-    if counts.is_empty() { "no claims".to_owned() } else { format!("claims: {}", counts.join(", ")) }
 }
 
 /// The root of the workspace that this program was built in.

@@ -231,13 +231,18 @@ impl Report {
     /// Writes `report.json`, `report.md` and, from `data`, `data.csv`. The Markdown shows the figure where `figure` says there is one.
     pub(crate) fn write(&self, folder: &Path, data: &Table, figure: bool) -> Result<()> {
         write_atomically(&folder.join("data.csv"), &data.csv()?)?;
+        self.write_beside("`data.csv`", folder, figure)
+    }
+
+    /// Writes `report.json` and `report.md` beside the numbers; `numbers` names their files, in Markdown.
+    pub(crate) fn write_beside(&self, numbers: &str, folder: &Path, figure: bool) -> Result<()> {
         let mut json = serde_json::to_vec_pretty(self)?;
         json.push(b'\n');
         write_atomically(&folder.join("report.json"), &json)?;
-        write_atomically(&folder.join("report.md"), self.markdown(figure).as_bytes())
+        write_atomically(&folder.join("report.md"), self.markdown(numbers, figure).as_bytes())
     }
 
-    fn markdown(&self, figure: bool) -> String {
+    fn markdown(&self, numbers: &str, figure: bool) -> String {
         let mut text = format!("# {} / {}\n\n{}\n\n", self.paper, self.artefact, self.shows);
         if figure {
             text.push_str("![figure](figure.png)\n\n");
@@ -257,7 +262,7 @@ impl Report {
             }
             text.push('\n');
             let looked_into: Vec<_> =
-                self.claims.iter().filter_map(|claim| Some((claim, claim.reason?))).collect();
+                self.claims.iter().filter_map(|claim| Some((claim, claim.reason.as_deref()?))).collect();
             if !looked_into.is_empty() {
                 text.push_str("## Why\n\n");
                 for (claim, reason) in looked_into {
@@ -285,7 +290,7 @@ impl Report {
         for note in &self.notes {
             let _ = writeln!(text, "- {note}");
         }
-        text.push_str("- every number behind the artefact is in `data.csv`\n");
+        let _ = writeln!(text, "- every number behind the artefact is in {numbers}");
         text
     }
 }
@@ -322,7 +327,7 @@ pub(crate) fn write_claims(made: &[(&str, Report, Duration)], out: &Path) -> Res
         };
         for claim in &report.claims {
             let verdict = claim.verdict.in_bold();
-            let why = claim.reason.unwrap_or_default();
+            let why = claim.reason.as_deref().unwrap_or_default();
             push([&claim.claim, &claim.source, &verdict, &claim.evidence, claim.in_paper(), why]);
         }
         if report.claims.is_empty() {

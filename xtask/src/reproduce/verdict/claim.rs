@@ -1,5 +1,7 @@
 //! A claim over cases, each of them tested.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::test::{By, Test};
@@ -85,7 +87,7 @@ pub(crate) struct Claim {
     /// What the paper prints in numbers; none where it says it in words.
     pub(crate) printed: Option<String>,
     /// Why it does not hold, where that was looked into.
-    pub(crate) reason: Option<&'static str>,
+    pub(crate) reason: Option<Cow<'static, str>>,
     /// Whether it is about measured times, which no run repeats.
     #[serde(skip)]
     pub(crate) is_of_times: bool,
@@ -184,6 +186,14 @@ impl Claim {
             None if is_ours => "–",
             None => "in words",
         }
+    }
+
+    /// With why it does not hold, which is said only where it does not.
+    pub(crate) fn because(mut self, why: impl Into<Cow<'static, str>>) -> Self {
+        if !matches!(self.verdict, Verdict::Holds | Verdict::NotTested) {
+            self.reason = Some(why.into());
+        }
+        self
     }
 
     /// With more to its evidence.

@@ -56,6 +56,18 @@ impl Verdict {
         }
     }
 
+    /// How many there are of each: `claims: 2 holds, 1 undecided`.
+    pub(crate) fn count(verdicts: impl Iterator<Item = Self>) -> String {
+        let verdicts: Vec<Self> = verdicts.collect();
+        let counts: Vec<String> = Self::ALL
+            .into_iter()
+            .map(|kind| (kind, verdicts.iter().filter(|verdict| **verdict == kind).count()))
+            .filter(|(_, count)| *count > 0)
+            .map(|(kind, count)| format!("{count} {}", kind.words()))
+            .collect();
+        if counts.is_empty() { "no claims".to_owned() } else { format!("claims: {}", counts.join(", ")) }
+    }
+
     /// In Markdown.
     pub(crate) fn in_bold(self) -> String {
         format!("**{}**", self.words())

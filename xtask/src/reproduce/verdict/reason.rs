@@ -3,6 +3,7 @@
 //! The reasons are data, in `xtask/reasons.json`: artefact, claim, reason. A claim is named by how it ends, so that one reason serves all
 //! readings of it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -18,7 +19,7 @@ static REASONS: LazyLock<Reasons> = LazyLock::new(|| {
 impl Claim {
     /// With what is known of why it does not hold, as a claim about `artefact`.
     pub(crate) fn looked_into(self, artefact: &str) -> Self {
-        Self { reason: reason(artefact, &self), ..self }
+        Self { reason: reason(artefact, &self).map(Cow::Borrowed), ..self }
     }
 }
 

@@ -1,0 +1,88 @@
+//! Instructions of the five kernels where most time goes, counted by valgrind: `cargo xtask instructions`.
+
+use std::hint::black_box;
+
+use apportion::samplers::Sample;
+use apportion::solvers::{Constraint, Design, least_squares};
+use apportion::trees::{Ensemble, Exact, InterventionalOracle, PathDependentOracle};
+use apportion::{Background, Game, MarginalGame, Rows, Semivalue};
+use apportion_instructions::{model, rows, sample};
+use gungraun::{library_benchmark, library_benchmark_group, main};
+
+/// A model with rows and background rows.
+struct Explained {
+    model: Ensemble,
+    rows: Vec<f64>,
+    background: Vec<f64>,
+}
+
+fn explained(name: &str, count: usize, background: usize) -> Explained {
+    let model = model(name);
+    let features = model.feature_count();
+    Explained { rows: rows(count, features), background: rows(background, features), model }
+}
+
+/// Exact Shapley values of the marginal game.
+#[library_benchmark]
+#[bench::diabetes(explained("diabetes", 200, 50))]
+fn interventional(given: Explained) -> Vec<f64> {
+    let features = given.model.feature_count();
+    let oracle = InterventionalOracle::new(&given.model, Rows::new(&given.background, features), None)
+        .expect("a legal background");
+    black_box(oracle.values(Semivalue::Shapley, Rows::new(&given.rows, features)).expect("legal rows").values)
+}
+
+/// Exact Shapley values of the path-dependent game.
+#[library_benchmark]
+#[bench::diabetes(explained("diabetes", 200, 0))]
+fn path_dependent(given: Explained) -> Vec<f64> {
+    let features = given.model.feature_count();
+    let oracle = PathDependentOracle::new(&given.model).expect("a model with covers");
+    black_box(oracle.values(Semivalue::Shapley, Rows::new(&given.rows, features)).expect("legal rows").values)
+}
+
+fn played() -> (Explained, Sample) {
+    let given = explained("diabetes", 1, 20);
+    let coalitions = sample(given.model.feature_count(), 200);
+    (given, coalitions)
+}
+
+/// Values of coalitions in the marginal game of a tree ensemble, as every estimator asks for them.
+#[library_benchmark]
+#[bench::diabetes(played())]
+fn coalition_values((given, sample): (Explained, Sample)) -> Vec<f64> {
+    let features = given.model.feature_count();
+    let background = Background::rows(given.background, features).expect("legal rows");
+    let game = MarginalGame::new(&given.model, &given.rows, &background).expect("a legal game");
+    let mut values = vec![0.0; sample.coalitions().len()];
+    game.values(sample.coalitions(), &mut values).expect("legal coalitions");
+    black_box(values)
+}
+
+/// Coalitions without replacement, in pairs.
+#[library_benchmark]
+#[bench::players_100((100, 5000))]
+fn sampling((players, coalitions): (usize, usize)) -> Sample {
+    black_box(sample(players, coalitions))
+}
+
+/// The regression of Leverage SHAP on bit-packed coalitions.
+#[library_benchmark]
+#[bench::players_100(sample(100, 2000))]
+fn regression(sample: Sample) -> Vec<f64> {
+    let players = sample.coalitions().players();
+    let sizes = sample.coalitions().sizes().iter().step_by(2).map(|&size| size as usize);
+    let weights: Vec<f64> = sizes.map(|size| 1.0 / (size * (players - size)) as f64).collect();
+    let targets: Vec<f64> = sample.coalitions().sizes().iter().map(|&size| f64::from(size).sqrt()).collect();
+    let design = Design::paired(sample.coalitions(), &weights).expect("a sample of pairs");
+    let total = [(players as f64).sqrt()];
+    let fit = least_squares(&design, &targets, 1, Constraint::Sum(&total)).expect("solvable");
+    black_box(fit.coefficients().to_vec())
+}
+
+library_benchmark_group!(
+    name = kernels,
+    benchmarks = [interventional, path_dependent, coalition_values, sampling, regression]
+);
+
+main!(library_benchmark_groups = kernels);

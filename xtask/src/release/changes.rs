@@ -1,0 +1,115 @@
+//! The change log: what a release must have in it, and its heading at a release.
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::number::Number;
+
+pub(super) const FILE: &str = "CHANGELOG.md";
+
+/// The heading of what no release has yet.
+const UNRELEASED: &str = "## Unreleased";
+
+/// The headings that a release may have, in their order. A seed is a part of a result, so values that change have one of their own.
+const HEADINGS: [&str; 4] = ["### New", "### Changed", "### Values that change", "### Mended"];
+
+/// The heading that every release has, with "None." where no value changes.
+const VALUES: &str = "### Values that change";
+
+/// How many entries there are of each kind that no release has yet.
+///
+/// # Errors
+///
+/// If there is nothing, a heading is unknown, or nothing is said of values.
+pub(super) fn unreleased(text: &str) -> Result<String> {
+    let part = part(text)?;
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for line in part.lines() {
+        if line.starts_with("### ") {
+            ensure!(
+                HEADINGS.contains(&line),
+                "{FILE} has the heading {line:?}; those of a release are {}",
+                HEADINGS.join(", ")
+            );
+            counts.push((line, 0));
+        } else if line.starts_with("- ") || line == "None." {
+            let (_, count) = counts.last_mut().with_context(|| {
+                format!(
+                    "{FILE} has an entry before the first heading: {line:?}; put it under {}",
+                    HEADINGS[0]
+                )
+            })?;
+            *count += usize::from(line != "None.");
+        }
+    }
+    ensure!(
+        counts.iter().any(|(heading, _)| *heading == VALUES),
+        "{FILE} does not say which values change; write {VALUES:?}, and \"None.\" where there are none"
+    );
+    ensure!(
+        counts.iter().any(|(_, count)| *count > 0),
+        "{FILE} has nothing new under {UNRELEASED:?}; say what changed for users"
+    );
+    let said: Vec<String> = counts
+        .iter()
+        .map(|(heading, count)| format!("{count} {}", heading.trim_start_matches("### ").to_lowercase()))
+        .collect();
+    Ok(said.join(", "))
+}
+
+/// The change log with a heading for this release, and an empty part above it for the next one.
+pub(super) fn released(text: &str, version: &Number, date: &str) -> Result<String> {
+    unreleased(text)?;
+    if text.lines().any(|line| line.starts_with(&format!("## {version},"))) {
+        bail!("{FILE} has a heading for {version} already; give a later version");
+    }
+    let next = format!("{UNRELEASED}\n\n{VALUES}\n\nNone.\n\n## {version}, {date}");
+    Ok(text.replacen(UNRELEASED, &next, 1))
+}
+
+/// What stands below the first heading of what is not released, up to the next release.
+fn part(text: &str) -> Result<&str> {
+    let (_, part) = text
+        .split_once(&format!("{UNRELEASED}\n"))
+        .with_context(|| format!("{FILE} has no heading {UNRELEASED:?}; add one above the last release"))?;
+    Ok(part.split_once("\n## ").map_or(part, |(part, _)| part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = "# Changes\n\n## Unreleased\n\n### New\n\n- A thing\n  of two lines.\n- Another.\n\n### Values that change\n\nNone.\n\n\
+                       ## 0.1.0, 2026-01-01\n\n### Other\n\n- Old.\n";
+
+    #[test]
+    fn what_is_not_released_is_counted() {
+        assert_eq!(unreleased(LOG).unwrap(), "2 new, 0 values that change");
+        for (text, wanted) in [
+            ("# Changes\n", "has no heading \"## Unreleased\""),
+            (&LOG.replace("### New", "### Novel"), "the heading \"### Novel\""),
+            (&LOG.replace("### Values that change", "### Changed"), "does not say which values change"),
+            (&LOG.replace("- A thing", "A thing").replace("- Another", "Another"), "has nothing new"),
+            (&LOG.replace("### New\n", ""), "before the first heading"),
+        ] {
+            let error = unreleased(text).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_release_has_a_heading_and_the_next_one_begins_empty() {
+        let version: Number = "0.2.0".parse().unwrap();
+        let new = released(LOG, &version, "2026-02-03").unwrap();
+        assert!(new.contains(
+            "## Unreleased\n\n### Values that change\n\nNone.\n\n## 0.2.0, 2026-02-03\n\n### New\n\n- A thing"
+        ));
+        assert!(unreleased(&new).unwrap_err().to_string().contains("has nothing new"));
+        assert!(released(&LOG.replace("0.1.0", "0.2.0"), &version, "").is_err());
+    }
+
+    #[test]
+    fn our_change_log_can_be_released() {
+        let text = include_str!("../../../CHANGELOG.md");
+        unreleased(text).unwrap();
+    }
+}

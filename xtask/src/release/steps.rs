@@ -1,0 +1,167 @@
+//! The steps: what a release needs, each checked by a function that says in a line what it found.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::told::{is_there, line_in, run};
+use super::{Planned, changes, number};
+use crate::check;
+
+/// A step by its name.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    pub(super) checks: &'static str,
+    pub(super) take: fn(&Planned) -> Result<String>,
+}
+
+/// All of them, the quick ones first.
+pub(super) const STEPS: [Step; 9] = [
+    Step { name: "tree", checks: "all is committed", take: tree },
+    Step { name: "versions", checks: "one version everywhere, not released yet", take: versions },
+    Step { name: "changes", checks: "the change log says what changes", take: changed },
+    Step { name: "house", checks: "the rules of the house", take: house },
+    Step { name: "deny", checks: "what packages may be used", take: deny },
+    Step { name: "semver", checks: "the public API since the last release", take: semver },
+    Step { name: "packages", checks: "each crate builds from its package", take: packages },
+    Step { name: "wheels", checks: "the Python package, installed and used", take: wheels },
+    Step { name: "book", checks: "the book, with all its chapters", take: book },
+];
+
+/// All is committed, on a branch.
+pub(super) fn tree(planned: &Planned) -> Result<String> {
+    let changes = line_in(&planned.root, "git", &["status", "--porcelain"])?;
+    ensure!(
+        changes.is_empty(),
+        "there are changes that are not committed:\n{changes}\ncommit them, or put them away"
+    );
+    let branch = line_in(&planned.root, "git", &["branch", "--show-current"])?;
+    ensure!(!branch.is_empty(), "no branch is checked out; check out the one that is released");
+    Ok(format!("branch {branch}"))
+}
+
+fn versions(planned: &Planned) -> Result<String> {
+    let current = number::of_workspace(&planned.root)?;
+    let stated = number::agree(&planned.root, &current)?;
+    let tag = planned.version.tag();
+    let tags = line_in(&planned.root, "git", &["tag", "--list", "v*"])?;
+    ensure!(!tags.lines().any(|other| other == tag), "there is a tag {tag} already; give a later version");
+    Ok(format!("{current} in {stated} places"))
+}
+
+fn changed(planned: &Planned) -> Result<String> {
+    let text = std::fs::read_to_string(planned.root.join(changes::FILE))
+        .with_context(|| format!("cannot read {}", changes::FILE))?;
+    let is_written = text.contains(&format!("\n## {},", planned.version));
+    if is_written { Ok(format!("{} has its heading", planned.version)) } else { changes::unreleased(&text) }
+}
+
+fn house(_: &Planned) -> Result<String> {
+    check::rules()?;
+    Ok("in order".to_owned())
+}
+
+fn deny(planned: &Planned) -> Result<String> {
+    check::deny(&planned.root)?;
+    Ok("in order".to_owned())
+}
+
+fn semver(planned: &Planned) -> Result<String> {
+    Ok(match check::semver(&planned.root)? {
+        Some(tag) => format!("as {tag} promised"),
+        None => "the first release: nothing to compare with".to_owned(),
+    })
+}
+
+/// Each crate is packaged, and built from its package beside the others, as the registry will have them.
+fn packages(planned: &Planned) -> Result<String> {
+    let target = planned.root.join("target/release-packages");
+    run(Command::new(cargo())
+        .args(["publish", "--workspace", "--dry-run", "--locked", "--target-dir"])
+        .arg(&target)
+        .current_dir(&planned.root))?;
+    let sizes: Vec<u64> = std::fs::read_dir(target.join("package"))?
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let is_package = entry.path().extension().is_some_and(|extension| extension == "crate");
+            is_package.then(|| entry.metadata().map(|data| data.len()).ok())?
+        })
+        .collect();
+    ensure!(!sizes.is_empty(), "cargo publish has left no packages in {}", target.display());
+    let largest = sizes.iter().max().copied().unwrap_or_default();
+    Ok(format!("{} packages, the largest of {} KiB", sizes.len(), largest / 1024))
+}
+
+/// A wheel is built, installed in an environment of its own, and explains a model.
+fn wheels(planned: &Planned) -> Result<String> {
+    let folder = planned.root.join("target/release-wheels");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).context("cannot remove the wheels of an earlier run")?;
+    }
+    run(Command::new("python3")
+        .args(["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"])
+        .arg(&folder)
+        .arg("./crates/python")
+        .current_dir(&planned.root))?;
+    let wheel = std::fs::read_dir(&folder)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
+        .context("pip has made no wheel")?;
+    let name = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    ensure!(name.contains("-abi3-"), "the wheel {name} is of one version of Python; it should be abi3");
+    ensure!(
+        name.contains(&planned.version.to_string())
+            || number::of_workspace(&planned.root)? != planned.version,
+        "the wheel {name} is not of version {}",
+        planned.version
+    );
+    let environment = folder.join("environment");
+    run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    run(Command::new(environment.join("bin/pip"))
+        .args(["install", "--quiet", "--disable-pip-version-check"])
+        .arg(&wheel))?;
+    let model = planned.root.join("xtask/data/iris_xgb.json.gz");
+    let said = line_in(
+        &folder,
+        &environment.join("bin/python").to_string_lossy(),
+        &["-c", SMOKE, &model.to_string_lossy()],
+    )?;
+    run(Command::new(environment.join("bin/apportion")).arg("--version"))?;
+    Ok(format!("{name}; {said}"))
+}
+
+/// What a wheel must do: explain a model from a file, with values that add up.
+const SMOKE: &str = "
+import sys, numpy, apportion
+explainer = apportion.TreeExplainer(sys.argv[1])
+explanation = explainer([[5.1, 3.5, 1.4, 0.2]])
+assert numpy.isfinite(explanation.values).all()
+print('version', apportion.__version__, 'explains', explanation.values.shape)
+";
+
+fn book(planned: &Planned) -> Result<String> {
+    is_there(Command::new("mdbook").arg("--version"), "cargo install --locked mdbook")?;
+    run(Command::new("mdbook").args(["build", "docs"]).current_dir(&planned.root))?;
+    let pages = pages(&planned.root.join("target/book"))?;
+    Ok(format!("{pages} pages"))
+}
+
+/// How many pages there are below a folder.
+fn pages(folder: &Path) -> Result<usize> {
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            count += pages(&path)?;
+        } else if path.extension().is_some_and(|extension| extension == "html") {
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+fn cargo() -> std::ffi::OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}

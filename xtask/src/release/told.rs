@@ -1,0 +1,85 @@
+//! Programs that are run, and what they said.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// Lines that are shown of a program that failed.
+const SHOWN: usize = 20;
+
+/// What a program writes, without the last line break.
+///
+/// # Errors
+///
+/// If it cannot be run, or fails.
+pub(super) fn line(program: &str, arguments: &[&str]) -> Result<String> {
+    line_in(Path::new("."), program, arguments)
+}
+
+/// The same, run in this folder.
+pub(super) fn line_in(folder: &Path, program: &str, arguments: &[&str]) -> Result<String> {
+    let output = run(Command::new(program).args(arguments).current_dir(folder))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+}
+
+/// Runs git in the repository.
+pub(super) fn git(root: &Path, arguments: &[&str]) -> Result<()> {
+    line_in(root, "git", arguments).map(drop)
+}
+
+/// Runs a program to its end.
+///
+/// # Errors
+///
+/// If it cannot be started, or fails: with the last lines that it wrote.
+pub(super) fn run(command: &mut Command) -> Result<Output> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let arguments: Vec<String> =
+        command.get_args().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let said = || format!("{name} {}", arguments.join(" "));
+    let output = command.output().with_context(|| format!("cannot run {}; is it installed?", said()))?;
+    if !output.status.success() {
+        let all = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&all);
+        let lines: Vec<&str> = text.lines().collect();
+        let last = lines[lines.len().saturating_sub(SHOWN)..].join("\n");
+        bail!("{} failed ({}):\n{last}", said(), output.status);
+    }
+    Ok(output)
+}
+
+/// Whether a program is there; the error says how to get it.
+///
+/// # Errors
+///
+/// If it is not.
+pub(super) fn is_there(command: &mut Command, how_to_get_it: &str) -> Result<()> {
+    let is_there = command.output().is_ok_and(|output| output.status.success());
+    ensure!(
+        is_there,
+        "{} is not installed; install it by: {how_to_get_it}",
+        command.get_program().to_string_lossy()
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_fails_is_told_with_its_last_words() {
+        let error = line("sh", &["-c", "echo one; echo two >&2; exit 3"]).unwrap_err().to_string();
+        assert!(error.contains("(exit status: 3)") && error.ends_with("one\ntwo"), "{error}");
+        assert!(line("no-such-program", &[]).unwrap_err().to_string().contains("is it installed?"));
+        assert_eq!(line("printf", &["a\\nb\\n"]).unwrap(), "a\nb");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named_with_how_to_get_it() {
+        let error = is_there(&mut Command::new("no-such-program"), "some way").unwrap_err().to_string();
+        assert_eq!(error, "no-such-program is not installed; install it by: some way");
+    }
+}

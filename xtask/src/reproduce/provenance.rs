@@ -1,0 +1,103 @@
+//! Which source ran, when, by which command, and on what machine.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+/// What numbers were made by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Provenance {
+    /// The version of the library.
+    pub(crate) version: String,
+    /// The commit that the source was of, where git knows it.
+    pub(crate) commit: Option<String>,
+    /// Whether the source had changes that are in no commit, where git knows it.
+    pub(crate) has_changes: Option<bool>,
+    pub(crate) command: Vec<String>,
+    /// Seconds since the beginning of 1970, when the run was begun.
+    pub(crate) made_at: u64,
+    pub(crate) machine: Machine,
+}
+
+/// Where it ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Machine {
+    /// The model of the processor, where the system says it.
+    pub(crate) cpu: Option<String>,
+    pub(crate) cores: usize,
+    /// How many were at work: times are to be read by it.
+    pub(crate) threads: usize,
+    pub(crate) os: String,
+    pub(crate) arch: String,
+}
+
+impl Provenance {
+    /// Of this run, by the source in `workspace`.
+    ///
+    /// # Errors
+    ///
+    /// If the clock stands before 1970.
+    pub(crate) fn of_this_run(workspace: &Path) -> Result<Self> {
+        let (commit, has_changes) = commit(workspace).unzip();
+        Ok(Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit,
+            has_changes,
+            command: std::env::args().skip(1).collect(),
+            made_at: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .context("the clock stands before 1970")?
+                .as_secs(),
+            machine: machine(),
+        })
+    }
+}
+
+/// The commit of the source in `workspace`, and whether there are changes beside it; none where there is no git or no repository.
+pub(crate) fn commit(workspace: &Path) -> Option<(String, bool)> {
+    let git = |arguments: &[&str]| {
+        let said = Command::new("git").arg("-C").arg(workspace).args(arguments).output().ok()?;
+        said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned())
+    };
+    let commit = git(&["rev-parse", "HEAD"])?;
+    let changes = git(&["status", "--porcelain", "--untracked-files=no"])?;
+    Some((commit, !changes.is_empty()))
+}
+
+/// This machine.
+fn machine() -> Machine {
+    Machine {
+        cpu: cpu(),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        threads: rayon::current_num_threads(),
+        os: os(),
+        arch: std::env::consts::ARCH.to_owned(),
+    }
+}
+
+fn cpu() -> Option<String> {
+    let field = |text: &str, key: &str| {
+        let line = text.lines().find(|line| line.starts_with(key))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let of_linux = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| field(&text, "model name"));
+    let of_mac = || {
+        let said = Command::new("sysctl").args(["-n", "machdep.cpu.brand_string"]).output().ok()?;
+        said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned())
+    };
+    of_linux.or_else(|| {
+        if cfg!(target_os = "macos") { of_mac() } else { std::env::var("PROCESSOR_IDENTIFIER").ok() }
+    })
+}
+
+/// `linux 6.1.0`.
+fn os() -> String {
+    let name = std::env::consts::OS;
+    match std::fs::read_to_string("/proc/sys/kernel/osrelease") {
+        Ok(release) => format!("{name} {}", release.trim()),
+        Err(_) => name.to_owned(),
+    }
+}
