@@ -3,11 +3,13 @@
 mod benchmark;
 mod check;
 mod comparison;
+mod instructions;
 mod laboratory;
 mod mutants;
 mod papers;
 mod release;
 mod reproduce;
+mod told;
 mod train;
 
 use std::process::ExitCode;
@@ -43,6 +45,7 @@ enum Command {
     Mutants(mutants::Mutants),
     Train(train::Train),
     Check(check::Check),
+    Instructions(instructions::Instructions),
     Release(release::Release),
 }
 
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Instructions(arguments) => instructions::run(&arguments),
         Command::Release(arguments) => release::run(&arguments),
     };
     match done {

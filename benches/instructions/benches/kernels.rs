@@ -22,7 +22,7 @@ fn explained(name: &str, count: usize, background: usize) -> Explained {
     Explained { rows: rows(count, features), background: rows(background, features), model }
 }
 
-/// Exact Shapley values of the marginal game.
+// Exact Shapley values of the marginal game.
 #[library_benchmark]
 #[bench::diabetes(explained("diabetes", 200, 50))]
 fn interventional(given: Explained) -> Vec<f64> {
@@ -32,7 +32,7 @@ fn interventional(given: Explained) -> Vec<f64> {
     black_box(oracle.values(Semivalue::Shapley, Rows::new(&given.rows, features)).expect("legal rows").values)
 }
 
-/// Exact Shapley values of the path-dependent game.
+// Exact Shapley values of the path-dependent game.
 #[library_benchmark]
 #[bench::diabetes(explained("diabetes", 200, 0))]
 fn path_dependent(given: Explained) -> Vec<f64> {
@@ -47,7 +47,7 @@ fn played() -> (Explained, Sample) {
     (given, coalitions)
 }
 
-/// Values of coalitions in the marginal game of a tree ensemble, as every estimator asks for them.
+// Values of coalitions in the marginal game of a tree ensemble, as every estimator asks for them.
 #[library_benchmark]
 #[bench::diabetes(played())]
 fn coalition_values((given, sample): (Explained, Sample)) -> Vec<f64> {
@@ -59,14 +59,14 @@ fn coalition_values((given, sample): (Explained, Sample)) -> Vec<f64> {
     black_box(values)
 }
 
-/// Coalitions without replacement, in pairs.
+// Coalitions without replacement, in pairs.
 #[library_benchmark]
 #[bench::players_100((100, 5000))]
 fn sampling((players, coalitions): (usize, usize)) -> Sample {
     black_box(sample(players, coalitions))
 }
 
-/// The regression of Leverage SHAP on bit-packed coalitions.
+// The regression of Leverage SHAP on bit-packed coalitions.
 #[library_benchmark]
 #[bench::players_100(sample(100, 2000))]
 fn regression(sample: Sample) -> Vec<f64> {

@@ -9,6 +9,7 @@ use apportion::trees::Ensemble;
 
 /// A model of the repository.
 pub fn model(name: &str) -> Ensemble {
+    one_thread();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/data");
     Ensemble::from_path(folder.join(format!("{name}_xgb.json.gz"))).expect("a model in the repository")
 }
@@ -18,8 +19,15 @@ pub fn rows(count: usize, features: usize) -> Vec<f64> {
     (0..count * features).map(|k| ((k as f64 * 0.618_033_988_75) % 1.0 - 0.5) * 4.0).collect()
 }
 
+/// Has all work done by the thread that instructions are counted in.
+fn one_thread() {
+    // Where the threads have been started already it was done here.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
+}
+
 /// Pairs of coalitions as Leverage SHAP draws them.
 pub fn sample(players: usize, coalitions: usize) -> Sample {
+    one_thread();
     let law = SizeLaw::leverage(players).expect("a legal number of players");
     FixedCounts { law, pairing: Pairing::Paired, order: Order::Fixed }
         .sample(coalitions, 1)

@@ -5,14 +5,12 @@
 //! | [`steps`] | what is checked, one after the other |
 //! | [`changes`] | the change log: what is in it, and its heading at a release |
 //! | [`number`] | version numbers, and the files that state ours |
-//! | [`told`] | programs that are run, and what they said |
 //!
 //! Nothing is published and nothing pushed: what is left to do is printed.
 
 mod changes;
 mod number;
 mod steps;
-mod told;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -23,9 +21,9 @@ use clap::Args;
 use crate::reproduce::files::write_atomically;
 use crate::reproduce::report::{Table, row};
 use crate::reproduce::{Usage, workspace};
+use crate::told::{self, git};
 use number::Number;
 use steps::{STEPS, Step};
-use told::git;
 
 /// Checks all that a release needs; without --dry-run writes its version and change log, commits and tags.
 #[derive(Debug, Args)]
@@ -35,7 +33,7 @@ pub(crate) struct Release {
     /// Checks only: no file is changed, nothing is committed
     #[arg(long)]
     dry_run: bool,
-    /// Only these steps, by name: tree, versions, changes, house, deny, semver, packages, wheels, book
+    /// Only these steps, by name: tree, versions, changes, house, deny, semver, packages, instructions, wheels, book
     #[arg(long, value_delimiter = ',', value_name = "STEP,…", requires = "dry_run")]
     only: Vec<String>,
 }

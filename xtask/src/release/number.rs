@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::below;
-use super::told;
+use crate::told;
 
 /// `MAJOR.MINOR.PATCH`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::told::{is_there, line_in, run};
 use super::{Planned, changes, number};
-use crate::check;
+use crate::told::{is_there, line_in, run};
+use crate::{check, instructions};
 
 /// A step by its name.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub(super) struct Step {
 }
 
 /// All of them, the quick ones first.
-pub(super) const STEPS: [Step; 9] = [
+pub(super) const STEPS: [Step; 10] = [
     Step { name: "tree", checks: "all is committed", take: tree },
     Step { name: "versions", checks: "one version everywhere, not released yet", take: versions },
     Step { name: "changes", checks: "the change log says what changes", take: changed },
@@ -26,6 +26,7 @@ pub(super) const STEPS: [Step; 9] = [
     Step { name: "deny", checks: "what packages may be used", take: deny },
     Step { name: "semver", checks: "the public API since the last release", take: semver },
     Step { name: "packages", checks: "each crate builds from its package", take: packages },
+    Step { name: "instructions", checks: "no kernel takes 3 % more instructions", take: counted },
     Step { name: "wheels", checks: "the Python package, installed and used", take: wheels },
     Step { name: "book", checks: "the book, with all its chapters", take: book },
 ];
@@ -92,6 +93,10 @@ fn packages(planned: &Planned) -> Result<String> {
     ensure!(!sizes.is_empty(), "cargo publish has left no packages in {}", target.display());
     let largest = sizes.iter().max().copied().unwrap_or_default();
     Ok(format!("{} packages, the largest of {} KiB", sizes.len(), largest / 1024))
+}
+
+fn counted(planned: &Planned) -> Result<String> {
+    instructions::check(&planned.root)
 }
 
 /// A wheel is built, installed in an environment of its own, and explains a model.

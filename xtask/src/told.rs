@@ -13,18 +13,18 @@ const SHOWN: usize = 20;
 /// # Errors
 ///
 /// If it cannot be run, or fails.
-pub(super) fn line(program: &str, arguments: &[&str]) -> Result<String> {
+pub(crate) fn line(program: &str, arguments: &[&str]) -> Result<String> {
     line_in(Path::new("."), program, arguments)
 }
 
 /// The same, run in this folder.
-pub(super) fn line_in(folder: &Path, program: &str, arguments: &[&str]) -> Result<String> {
+pub(crate) fn line_in(folder: &Path, program: &str, arguments: &[&str]) -> Result<String> {
     let output = run(Command::new(program).args(arguments).current_dir(folder))?;
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
 /// Runs git in the repository.
-pub(super) fn git(root: &Path, arguments: &[&str]) -> Result<()> {
+pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<()> {
     line_in(root, "git", arguments).map(drop)
 }
 
@@ -33,7 +33,7 @@ pub(super) fn git(root: &Path, arguments: &[&str]) -> Result<()> {
 /// # Errors
 ///
 /// If it cannot be started, or fails: with the last lines that it wrote.
-pub(super) fn run(command: &mut Command) -> Result<Output> {
+pub(crate) fn run(command: &mut Command) -> Result<Output> {
     let name = command.get_program().to_string_lossy().into_owned();
     let arguments: Vec<String> =
         command.get_args().map(|argument| argument.to_string_lossy().into_owned()).collect();
@@ -54,7 +54,7 @@ pub(super) fn run(command: &mut Command) -> Result<Output> {
 /// # Errors
 ///
 /// If it is not.
-pub(super) fn is_there(command: &mut Command, how_to_get_it: &str) -> Result<()> {
+pub(crate) fn is_there(command: &mut Command, how_to_get_it: &str) -> Result<()> {
     let is_there = command.output().is_ok_and(|output| output.status.success());
     ensure!(
         is_there,

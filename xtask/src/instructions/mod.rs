@@ -1,0 +1,236 @@
+//! `cargo xtask instructions`: instructions of the five kernels where most time goes, beside those recorded.
+//!
+//! The kernels are in `benches/instructions`, a package of its own. valgrind counts, by way of gungraun.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use crate::reproduce::files::write_atomically;
+use crate::reproduce::report::{Entry, Table, row};
+use crate::reproduce::workspace;
+use crate::told::{is_there, line, run as run_program};
+
+/// Counts instructions of the hot kernels, and fails where one takes 3 % more than recorded.
+#[derive(Debug, Args)]
+pub(crate) struct Instructions {
+    /// Records the counts in benches/instructions/counts.json
+    #[arg(long)]
+    record: bool,
+}
+
+const PACKAGE: &str = "benches/instructions";
+const RECORDED: &str = "benches/instructions/counts.json";
+
+/// More than this share of instructions in addition is a regression.
+const ALLOWED: f64 = 0.03;
+
+/// Counts, and what they depend on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Counts {
+    /// The version of the compiler.
+    rustc: String,
+    /// By kernel.
+    counts: BTreeMap<String, u64>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// If a kernel takes more instructions than it may, or they cannot be counted.
+pub(crate) fn run(arguments: &Instructions) -> Result<()> {
+    let root = workspace();
+    if arguments.record {
+        let mut json = serde_json::to_vec_pretty(&count(&root)?)?;
+        json.push(b'\n');
+        write_atomically(&root.join(RECORDED), &json)?;
+        println!("recorded in {RECORDED}");
+        return Ok(());
+    }
+    println!("{}", check(&root)?);
+    Ok(())
+}
+
+/// Counts, prints the table, and says in a line what came of it.
+pub(crate) fn check(root: &Path) -> Result<String> {
+    let recorded = std::fs::read(root.join(RECORDED)).with_context(|| format!("cannot read {RECORDED}"))?;
+    let recorded: Counts =
+        serde_json::from_slice(&recorded).with_context(|| format!("{RECORDED} is damaged"))?;
+    let counted = count(root)?;
+    println!("{}", table(&recorded, &counted).markdown());
+    judge(&recorded, &counted)
+}
+
+fn count(root: &Path) -> Result<Counts> {
+    is_there(
+        Command::new("valgrind").arg("--version"),
+        "apt-get install valgrind, or as your system has it",
+    )?;
+    is_there(Command::new("gungraun-runner").arg("--version"), "cargo install --locked gungraun-runner")?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = run_program(
+        Command::new(cargo)
+            .args(["bench", "--locked", "--bench", "kernels", "--target-dir"])
+            .arg(root.join("target/instructions"))
+            .args(["--", "--output-format=json"])
+            .current_dir(root.join(PACKAGE)),
+    )?;
+    Ok(Counts { rustc: rustc()?, counts: counts(&String::from_utf8_lossy(&output.stdout))? })
+}
+
+/// `1.95.0`.
+fn rustc() -> Result<String> {
+    let said = line("rustc", &["--version"])?;
+    let version = said.split_whitespace().nth(1).with_context(|| format!("rustc says {said:?}"))?;
+    Ok(version.to_owned())
+}
+
+/// A line of what gungraun writes, as far as it is read.
+#[derive(Deserialize)]
+struct Told {
+    function_name: String,
+    profiles: Vec<Profile>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    data: Data,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    total: Total,
+}
+
+#[derive(Deserialize)]
+struct Total {
+    metrics: Metrics,
+}
+
+#[derive(Deserialize)]
+struct Metrics {
+    #[serde(rename = "Ir")]
+    instructions: Metric,
+}
+
+#[derive(Deserialize)]
+struct Metric {
+    values: Values,
+}
+
+#[derive(Deserialize)]
+struct Values {
+    new: u64,
+}
+
+/// The counts of what gungraun writes: a line of JSON for each kernel.
+fn counts(text: &str) -> Result<BTreeMap<String, u64>> {
+    let read = |line: &str| {
+        let told: Told = serde_json::from_str(line).with_context(|| format!("gungraun wrote {line:.200}"))?;
+        let profile = told
+            .profiles
+            .first()
+            .with_context(|| format!("gungraun has no profile of {}", told.function_name))?;
+        Ok((told.function_name.clone(), profile.data.total.metrics.instructions.values.new))
+    };
+    let counts: BTreeMap<String, u64> =
+        text.lines().filter(|line| line.starts_with('{')).map(read).collect::<Result<_>>()?;
+    ensure!(!counts.is_empty(), "gungraun wrote no counts: {text:.200}");
+    Ok(counts)
+}
+
+/// By how much more than recorded; none where there is no record.
+fn change(recorded: &Counts, kernel: &str, count: u64) -> Option<f64> {
+    recorded.counts.get(kernel).map(|&before| count as f64 / before as f64 - 1.0)
+}
+
+fn table(recorded: &Counts, counted: &Counts) -> Table {
+    let caption = format!(
+        "Instructions, recorded by rustc {} and counted now by rustc {}",
+        recorded.rustc, counted.rustc
+    );
+    let mut table = Table::new(caption, ["kernel", "recorded", "now", "change in %"]);
+    for (kernel, &count) in &counted.counts {
+        let before =
+            recorded.counts.get(kernel).map_or(Entry::ABSENT, |before| Entry::from(before.to_string()));
+        let change = change(recorded, kernel, count).map(|change| format!("{:+.2}", 100.0 * change));
+        let change = change.map_or(Entry::ABSENT, Entry::from);
+        table.push(row![kernel.as_str(), before, count.to_string(), change]);
+    }
+    table
+}
+
+/// Whether no kernel takes more than it may.
+fn judge(recorded: &Counts, counted: &Counts) -> Result<String> {
+    let names = |counts: &Counts| counts.counts.keys().cloned().collect::<Vec<_>>().join(", ");
+    ensure!(
+        counted.counts.keys().eq(recorded.counts.keys()),
+        "the kernels are {}, and recorded are {}; record them by --record",
+        names(counted),
+        names(recorded)
+    );
+    if counted.rustc != recorded.rustc {
+        return Ok(format!(
+            "not judged: counted by rustc {}, recorded by {}; record them by --record where this compiler stays",
+            counted.rustc, recorded.rustc
+        ));
+    }
+    let slower: Vec<String> = counted
+        .counts
+        .iter()
+        .filter_map(|(kernel, &count)| Some((kernel, change(recorded, kernel, count)?)))
+        .filter(|(_, change)| *change > ALLOWED)
+        .map(|(kernel, change)| format!("{kernel} by {:.1} %", 100.0 * change))
+        .collect();
+    if !slower.is_empty() {
+        bail!(
+            "more instructions than recorded: {}; find out why, or record them by --record where it is meant",
+            slower.join(", ")
+        );
+    }
+    Ok(format!("{} kernels, none above {} %", counted.counts.len(), 100.0 * ALLOWED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(rustc: &str, counts: &[(&str, u64)]) -> Counts {
+        let counts = counts.iter().map(|&(name, count)| (name.to_owned(), count)).collect();
+        Counts { rustc: rustc.to_owned(), counts }
+    }
+
+    #[test]
+    fn three_percent_more_is_a_regression_and_less_is_none() {
+        let recorded = of("1.95.0", &[("a", 1000), ("b", 1000)]);
+        assert!(judge(&recorded, &of("1.95.0", &[("a", 1030), ("b", 500)])).is_ok());
+        let error = judge(&recorded, &of("1.95.0", &[("a", 1031), ("b", 1000)])).unwrap_err().to_string();
+        assert!(error.contains("a by 3.1 %") && error.contains("--record"), "{error}");
+        let other = judge(&recorded, &of("1.96.0", &[("a", 9000), ("b", 1000)])).unwrap();
+        assert!(other.starts_with("not judged"), "{other}");
+        let error = judge(&recorded, &of("1.95.0", &[("a", 1000)])).unwrap_err().to_string();
+        assert!(error.contains("recorded are a, b"), "{error}");
+    }
+
+    #[test]
+    fn what_gungraun_writes_is_read_and_shown_beside_what_is_recorded() {
+        let line = r#"{"function_name": "a", "profiles": [{"data": {"total": {"metrics": {"Ir": {"values": {"new": 1100, "old": 3}}, "Dr": {}}}}}]}"#;
+        let counts = counts(&format!("{line}\n\n")).unwrap();
+        assert_eq!(counts, BTreeMap::from([("a".to_owned(), 1100)]));
+        let table = table(&of("1", &[("a", 1000)]), &Counts { rustc: "1".to_owned(), counts }).markdown();
+        assert!(table.contains("| a | 1000 | 1100 | +10.00 |"), "{table}");
+        assert!(super::counts("nothing").is_err() && super::counts("{}").is_err());
+    }
+
+    #[test]
+    fn what_is_recorded_can_be_read() {
+        let recorded: Counts =
+            serde_json::from_str(include_str!("../../../benches/instructions/counts.json")).unwrap();
+        assert_eq!(recorded.counts.len(), 5);
+    }
+}
