@@ -146,7 +146,7 @@ fn counts(text: &str) -> Result<BTreeMap<String, u64>> {
 
 /// By how much more than recorded; none where there is no record.
 fn change(recorded: &Counts, kernel: &str, count: u64) -> Option<f64> {
-    recorded.counts.get(kernel).map(|&before| count as f64 / before as f64 - 1.0)
+    recorded.counts.get(kernel).map(|&before| (count as f64 - before as f64) / before as f64)
 }
 
 fn table(recorded: &Counts, counted: &Counts) -> Table {

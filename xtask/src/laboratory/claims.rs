@@ -3,8 +3,8 @@
 use anyhow::{Result, bail};
 use serde::Deserialize;
 
-use super::Finished;
 use super::record::{EstimateLine, RunLine};
+use super::runs::Finished;
 use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::Usage;
 use crate::reproduce::report::significant;

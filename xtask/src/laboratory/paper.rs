@@ -11,7 +11,8 @@ use serde::Deserialize;
 
 use super::claims::Claimed;
 use super::cli::{DatasetFiles, Laboratory, PaperFolder, label};
-use super::{Finished, folder, perform, refuse_repeated, start, summary};
+use super::runs::{Finished, perform, refuse_repeated, start};
+use super::{folder, summary};
 use crate::reproduce::Usage;
 use crate::reproduce::report::{Report, Skipped, Used, write_summary};
 use crate::reproduce::verdict::{RULES, Verdict};

@@ -12,7 +12,7 @@ mod changes;
 mod number;
 mod steps;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -23,7 +23,7 @@ use crate::reproduce::report::{Table, row};
 use crate::reproduce::{Usage, workspace};
 use crate::told::{self, git};
 use number::Number;
-use steps::{STEPS, Step};
+use steps::{Planned, STEPS, Step};
 
 /// Checks all that a release needs; without --dry-run writes its version and change log, commits and tags.
 #[derive(Debug, Args)]
@@ -36,12 +36,6 @@ pub(crate) struct Release {
     /// Only these steps, by name: tree, versions, changes, house, deny, semver, packages, instructions, wheels, book
     #[arg(long, value_delimiter = ',', value_name = "STEP,…", requires = "dry_run")]
     only: Vec<String>,
-}
-
-/// What steps are told.
-struct Planned {
-    root: PathBuf,
-    version: Number,
 }
 
 /// Runs the command.
@@ -151,9 +145,4 @@ impl Written {
 
 fn commit(planned: &Planned) -> Result<()> {
     git(&planned.root, &["commit", "--quiet", "--all", "--message", &message(planned)])
-}
-
-/// The path below the root, for messages.
-fn below<'a>(root: &Path, path: &'a Path) -> std::path::Display<'a> {
-    path.strip_prefix(root).unwrap_or(path).display()
 }

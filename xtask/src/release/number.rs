@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::below;
 use crate::told;
 
 /// `MAJOR.MINOR.PATCH`.
@@ -126,6 +125,11 @@ pub(super) fn agree(root: &Path, version: &Number) -> Result<usize> {
         bail!("no file states a version");
     }
     Ok(stated)
+}
+
+/// The path below the root, for messages.
+fn below<'a>(root: &Path, path: &'a Path) -> std::path::Display<'a> {
+    path.strip_prefix(root).unwrap_or(path).display()
 }
 
 fn read(path: &Path) -> Result<String> {

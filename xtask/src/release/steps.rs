@@ -1,13 +1,20 @@
 //! The steps: what a release needs, each checked by a function that says in a line what it found.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Planned, changes, number};
+use super::number::Number;
+use super::{changes, number};
 use crate::told::{is_there, line_in, run};
 use crate::{check, instructions};
+
+/// What steps are told.
+pub(super) struct Planned {
+    pub(super) root: PathBuf,
+    pub(super) version: Number,
+}
 
 /// A step by its name.
 #[derive(Clone, Copy)]
