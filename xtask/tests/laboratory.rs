@@ -374,7 +374,10 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
     let (own, reuse) = (errors("permutations"), errors("msr"));
     let sum = |errors: &[f64]| errors.iter().sum::<f64>();
     assert!(own.len() == 3 && sum(&own) < sum(&reuse), "{own:?} {reuse:?}");
-    let skipped = record(&folder)["skipped"].clone();
+    let record = record(&folder);
+    let file = &record["estimators"][1]["files"][0];
+    assert!(file[0].as_str().unwrap().ends_with("permutations.py") && file[1].as_str().unwrap().len() == 64);
+    let skipped = record["skipped"].clone();
     let reason = |at: usize| skipped[at]["reason"].as_str().unwrap().to_owned();
     assert!(
         reason(0).starts_with("on diabetes, budget 11n (110 evaluations), run 0 (seed 0): "),

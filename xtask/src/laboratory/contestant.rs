@@ -8,6 +8,7 @@ use apportion::{Estimator, Game, Method, Value};
 use super::cli::NamedCommand;
 use super::program::{self, Answered};
 use super::record::EstimatorRecord;
+use crate::reproduce::store::sha256;
 
 /// An estimator by its name.
 pub(crate) struct Contestant {
@@ -35,11 +36,11 @@ impl Contestant {
     }
 
     pub(crate) fn record(&self) -> EstimatorRecord {
-        let program = match &self.way {
-            Way::Method(_) => None,
-            Way::Program { command, .. } => Some(command.clone()),
+        let (program, files) = match &self.way {
+            Way::Method(_) => (None, Vec::new()),
+            Way::Program { command, .. } => (Some(command.clone()), files(command)),
         };
-        EstimatorRecord { name: self.name.clone(), program }
+        EstimatorRecord { name: self.name.clone(), program, files }
     }
 
     /// Why it cannot be run at this budget, as far as that is known before.
@@ -76,4 +77,11 @@ impl Contestant {
             Way::Program { command, limit } => Ok(program::estimate(command, game, budget, seed, *limit)?),
         }
     }
+}
+
+/// The files that a command names by words of their own, with their digests. What else a program reads is not known here.
+fn files(command: &str) -> Vec<(String, String)> {
+    let words = command.split_whitespace().map(|word| word.trim_matches(['\'', '"', ';']));
+    let digest = |word: &str| Some((word.to_owned(), sha256(&std::fs::read(word).ok()?)));
+    words.filter(|word| std::path::Path::new(word).is_file()).filter_map(digest).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::record::{Record, Skipped};
+use super::record::{EstimatorRecord, Record, Skipped};
 
 /// A line for each difference that a reader of a comparison should know; times and machines are none.
 pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
@@ -30,14 +30,7 @@ pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
     }
     for estimator in &a.estimators {
         if let Some(other) = b.estimators.iter().find(|other| other.name == estimator.name) {
-            let way = |program: &Option<String>| {
-                program.clone().unwrap_or_else(|| "the library's method".to_owned())
-            };
-            unlike(
-                &format!("estimator {:?}", estimator.name),
-                &way(&estimator.program),
-                &way(&other.program),
-            );
+            unlike(&format!("estimator {:?}", estimator.name), &way(estimator), &way(other));
         }
     }
     let datasets = |record: &Record| record.datasets.iter().map(|dataset| dataset.name.clone()).collect();
@@ -50,6 +43,14 @@ pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
     told.extend(skipped("A", a));
     told.extend(skipped("B", b));
     told
+}
+
+/// `the library's method`, or the command with the digests of its files.
+fn way(estimator: &EstimatorRecord) -> String {
+    let Some(command) = &estimator.program else { return "the library's method".to_owned() };
+    let files: Vec<String> =
+        estimator.files.iter().map(|(file, digest)| format!("{file}: SHA-256 {digest:.12}…")).collect();
+    if files.is_empty() { command.clone() } else { format!("{command} ({})", files.join(", ")) }
 }
 
 /// What one of them left out, which is not compared.

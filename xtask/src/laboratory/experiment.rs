@@ -15,6 +15,7 @@ use super::program::Answered;
 use super::record::{EstimateLine, RunLine, Skipped};
 use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::explicand::row_index;
+use crate::reproduce::session::progress;
 use crate::reproduce::store::derive_seed;
 
 /// What all runs have in common.
@@ -93,18 +94,26 @@ pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant]) -> Result<Outcome
     let explicands: Vec<Vec<Explicand>> =
         plan.datasets.iter().map(|dataset| explicands(plan, dataset)).collect::<Result<_>>()?;
     let mut outcome = Outcome::default();
+    let mut wanted = Vec::with_capacity(contestants.len());
     for contestant in contestants {
         let (cells, skipped) = cells(plan, contestant);
         outcome.skipped.extend(skipped);
+        wanted.push((contestant, cells));
+    }
+    let progress = progress(wanted.iter().map(|(_, cells)| cells.len()).sum());
+    for (contestant, cells) in wanted {
         let estimated = parallel::try_map(&cells, |&cell| {
             let explicand = &explicands[cell.dataset][cell.run];
-            estimate(plan, contestant, cell, explicand).map_err(|error| (cell, error))
+            let told = estimate(plan, contestant, cell, explicand);
+            progress.inc(1);
+            told.map_err(|error| (cell, error))
         });
         match estimated {
             Ok(told) => outcome.add(plan, contestant, &cells, told),
             Err((cell, error)) => outcome.skipped.push(failed(plan, contestant, cell, &error)),
         }
     }
+    progress.finish_and_clear();
     Ok(outcome)
 }
 

@@ -65,6 +65,9 @@ pub(crate) struct EstimatorRecord {
     pub(crate) name: String,
     /// The command, where it is a program.
     pub(crate) program: Option<String>,
+    /// The files that the command names, each with its SHA-256.
+    #[serde(default)]
+    pub(crate) files: Vec<(String, String)>,
 }
 
 /// What was left out, and why.

@@ -153,8 +153,11 @@ pub(super) fn folder_name(record: &Record) -> Result<String> {
             (&dataset.name, &dataset.rows_sha256, &dataset.model_sha256, &dataset.background_sha256)
         })
         .collect();
-    let estimators: Vec<_> =
-        record.estimators.iter().map(|estimator| (&estimator.name, &estimator.program)).collect();
+    let estimators: Vec<_> = record
+        .estimators
+        .iter()
+        .map(|estimator| (&estimator.name, &estimator.program, &estimator.files))
+        .collect();
     let digest = key(&(source, games, estimators, &record.value, &record.seeds, &record.budgets))?;
     Ok(format!("{}-{}", record.label, &digest[..8]))
 }

@@ -131,7 +131,7 @@ impl<'a, K> Keyed<'a, K> {
 }
 
 /// A bar over `cells` cells, on standard error, if that is a terminal.
-fn progress(cells: usize) -> ProgressBar {
+pub(crate) fn progress(cells: usize) -> ProgressBar {
     if cells == 0 || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
