@@ -40,6 +40,20 @@ impl Allowance {
             Ok(())
         }
     }
+
+    /// Refuses so many bytes for values that no byte of the file is behind, as those that are all missing, where that is much. No limit
+    /// allows them: a few digits can announce any number.
+    #[cfg(feature = "columnar")]
+    pub(crate) fn of_nothing(&self, bytes: u64) -> Result<()> {
+        let packed = self.packed.load(Ordering::Relaxed);
+        if bytes > packed.saturating_mul(RATIO).max(SMALL) {
+            let problem = format!(
+                "missing values that take {bytes} bytes are announced in {packed} bytes; the file is damaged, or they are to be left out"
+            );
+            return Err(RowsError::damaged(problem));
+        }
+        Ok(())
+    }
 }
 
 /// Adds to a number, which ends at the largest one.

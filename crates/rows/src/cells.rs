@@ -12,7 +12,7 @@
 use apportion_models::{Category, UnknownWord, Words};
 
 use crate::error::{Result, RowsError};
-use crate::nearest::nearest;
+use crate::nearest::{nearest, shown};
 use crate::wanted::{Sentinel, Wanted};
 
 /// The words that stand for a missing value where no category is called so: those of pandas, and `?`.
@@ -76,9 +76,10 @@ impl<'a> Feature<'a> {
             } else {
                 "; leave the column out by --ignore"
             };
+            let text = shown(text);
             format!(
-                "is {text:?}, which is not a number{codes}, leave the cell empty where the value is missing, or say what stands for \
-                 missing by --missing {text:?}"
+                "is {text}, which is not a number{codes}, leave the cell empty where the value is missing, or say what stands for \
+                 missing by --missing {text}"
             )
         };
         Err(RowsError::Cell { place: place(), problem })
@@ -177,9 +178,10 @@ impl<'a> Feature<'a> {
             Some(category) => format!("the nearest is {category:?}"),
             None => format!("there are {}", list_of_categories(&texts)),
         };
+        let word = shown(word);
         let problem = format!(
-            "is {word:?}, which is no category of this column in training; {meant}: give one of them, leave the cell empty where the \
-             value is missing, or take all such cells for missing by --missing {word:?}"
+            "is {word}, which is no category of this column in training; {meant}: give one of them, leave the cell empty where the \
+             value is missing, or take all such cells for missing by --missing {word}"
         );
         Err(RowsError::Cell { place: place(), problem })
     }

@@ -1,4 +1,4 @@
-//! The name that was probably meant.
+//! The name that was probably meant, and names in messages.
 
 /// The name of `names` that takes the fewest changes of a character to become `given`, letters of either case being one; none where
 /// more than a third of the characters would change.
@@ -32,11 +32,20 @@ fn distance(a: &[char], b: &[char]) -> usize {
 /// Names in quotes, the first few of many.
 pub(crate) fn list(names: &[&str]) -> String {
     const SHOWN: usize = 8;
-    let mut text = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    let mut text = names.iter().take(SHOWN).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN {
         text.push_str(&format!(" and {} more", names.len() - SHOWN));
     }
     text
+}
+
+/// A text in quotes, of a long one the beginning: where quotes do not end, a cell is the rest of the file.
+pub(crate) fn shown(text: &str) -> String {
+    const SHOWN: usize = 100;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
 }
 
 #[cfg(test)]
@@ -51,6 +60,13 @@ mod tests {
         assert_eq!(nearest("BMI", names), Some("bmi"));
         assert_eq!(nearest("income", names), None);
         assert_eq!(nearest("income", []), None);
+    }
+
+    #[test]
+    fn of_a_long_text_the_beginning_is_shown() {
+        assert_eq!(shown("a\"b"), "\"a\\\"b\"");
+        assert_eq!(shown(&"é".repeat(100)), format!("{:?}", "é".repeat(100)));
+        assert_eq!(shown(&"é".repeat(1 << 20)), format!("{:?}…", "é".repeat(100)));
     }
 
     #[test]

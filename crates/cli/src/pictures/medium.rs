@@ -1,5 +1,6 @@
 //! The text or the image whose parts were the players, as results have it.
 
+use apportion::media::Image;
 use apportion::plots::Medium;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -19,7 +20,7 @@ pub(super) fn medium(head: &mut Map<String, Value>) -> Option<Medium> {
         let tokens: Vec<Token> = take(head, "tokens")?;
         let players: Vec<Vec<usize>> = take(head, "players")?;
         let span = |player: &Vec<usize>| {
-            let are_neighbours = player.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+            let are_neighbours = player.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
             let (first, last) = (tokens.get(*player.first()?)?, tokens.get(*player.last()?)?);
             are_neighbours.then_some((first.start, last.end))
         };
@@ -31,13 +32,18 @@ pub(super) fn medium(head: &mut Map<String, Value>) -> Option<Medium> {
         true => (take::<usize>(head, "width")?, take::<usize>(head, "height")?),
         false => return None,
     };
+    // A few digits can announce any size, and each pixel takes room here.
+    let pixels = width.checked_mul(height).filter(|&pixels| pixels <= Image::MOST_PIXELS)?;
     let segments = match take::<Vec<u32>>(head, "labels") {
         Some(labels) => labels,
         None => {
             let (patch, columns): (usize, usize) = (take(head, "patch")?, take(head, "columns")?);
             head.remove("rows");
-            let of = |at: usize| (at / width / patch.max(1)) * columns + (at % width) / patch.max(1);
-            (0..width.checked_mul(height)?).map(|at| u32::try_from(of(at)).ok()).collect::<Option<_>>()?
+            let of = |at: usize| {
+                let before = (at / width / patch.max(1)).checked_mul(columns)?;
+                u32::try_from(before.checked_add((at % width) / patch.max(1))?).ok()
+            };
+            (0..pixels).map(of).collect::<Option<_>>()?
         }
     };
     Some(Medium::Image { width, height, segments, pixels: Vec::new() })
@@ -67,6 +73,7 @@ mod tests {
         // In two pieces there is nothing to colour.
         assert_eq!(spans(text(json!([[0, 2], [1]]))), None);
         assert_eq!(spans(text(json!([[7]]))), None);
+        assert_eq!(spans(text(json!([[usize::MAX, 0]]))), None);
     }
 
     #[test]
@@ -80,5 +87,16 @@ mod tests {
         assert_eq!(segments(json!({"width": 2, "height": 1, "labels": [1, 0]})), Some(vec![1, 0]));
         assert_eq!(segments(json!({"width": 2, "patch": 1})), None);
         assert_eq!(of(json!({"features": ["a"]})), None);
+    }
+
+    #[test]
+    fn sizes_that_no_image_has_are_none() {
+        for (width, height, columns) in
+            [(1 << 20, 1 << 20, 1), (usize::MAX, 2, 1), (1, 3, usize::MAX), (0, 3, 1), (1, 3, 1 << 40)]
+        {
+            let head = json!({"width": width, "height": height, "patch": 1, "rows": 1, "columns": columns});
+            let found = of(head);
+            assert!(found.is_none() || width == 0, "{found:?}");
+        }
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn read(path: &Path, seed: u64, wanted: Option<u64>) -> Result<Explai
             path.display()
         );
     }
-    let mut reading = Reading { seed, wanted, heading: None, gathering: None, words: Vec::new() };
+    let mut reading = Reading::new(seed, wanted);
     read_all(&mut reading, bytes).with_context(|| format!("{}", path.display()))?;
     reading.end().with_context(|| format!("{}", path.display()))
 }
@@ -124,15 +124,35 @@ struct Reading {
     /// What the head says, until the first row tells how many outputs there are.
     heading: Option<Heading>,
     gathering: Option<Gathering>,
+    /// How many the head names, and whether results are of pairs of them.
+    players: usize,
+    are_pairs: bool,
+    /// Outputs of every row, once it is known.
+    outputs: Option<usize>,
     /// The code of each word of each feature, in the order in which they come.
     words: Vec<HashMap<String, usize>>,
 }
 
 impl Reading {
+    fn new(seed: u64, wanted: Option<u64>) -> Self {
+        Self {
+            seed,
+            wanted,
+            heading: None,
+            gathering: None,
+            players: 0,
+            are_pairs: false,
+            outputs: None,
+            words: Vec::new(),
+        }
+    }
+
     /// The head is known.
     fn begin(&mut self, head: Map<String, Value>) -> Result<()> {
         let heading = heading(head)?;
         self.words = vec![HashMap::new(); heading.features.len()];
+        self.players = heading.players.len();
+        self.are_pairs = heading.interactions.is_some();
         self.heading = Some(heading);
         Ok(())
     }
@@ -159,11 +179,38 @@ impl Reading {
         }
     }
 
+    /// Refuses a row whose numbers are not those of its players and outputs: too many in one row could pass for too few in another, and the
+    /// head alone can announce more of them than there is memory for.
+    fn check(&mut self, row: &Row, values: &Numbers) -> Result<()> {
+        let of_head =
+            self.heading.as_ref().map(|heading| heading.outputs.len()).filter(|&outputs| outputs > 1);
+        let outputs = *self.outputs.get_or_insert(of_head.unwrap_or(row.base.0.len().max(1)));
+        let players = self.players;
+        let lines = if self.are_pairs { players } else { 1 };
+        let of_values = players.saturating_mul(lines).saturating_mul(outputs);
+        let errors = row.std_errors.as_ref().map_or(of_values, |Numbers(errors)| errors.len());
+        for (what, given, wanted) in [
+            ("base", row.base.0.len(), outputs),
+            ("prediction", row.prediction.0.len(), outputs),
+            ("values", values.0.len(), of_values),
+            ("std_errors", errors, of_values),
+        ] {
+            if given != wanted {
+                let row = row.row;
+                bail!(
+                    "row {row}: {what:?} has {given} numbers, and {wanted} belong to {players} features and {outputs} outputs"
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a row to a block, and that to the others where it is full.
-    fn take(&mut self, row: Row, block: &mut Batch) -> Result<()> {
-        let Some(values) = row.values else {
+    fn take(&mut self, mut row: Row, block: &mut Batch) -> Result<()> {
+        let Some(values) = row.values.take() else {
             bail!("row {}: a part of its values alone is told (--top); write them all", row.row)
         };
+        self.check(&row, &values)?;
         self.begin_rows(row.base.0.len())?;
         let is_first = block.rows.is_empty();
         // What some rows have and others have not is told by its number of entries below.
@@ -218,10 +265,12 @@ impl Reading {
         }
     }
 
-    fn end(mut self) -> Result<Explained> {
-        self.begin_rows(1)?;
-        let mut gathering =
-            self.gathering.context("there is no list of explanations; write results of apportion explain")?;
+    fn end(self) -> Result<Explained> {
+        let says = match self.heading {
+            Some(_) => "there are no rows in the results; explain one or more",
+            None => "there is no list of explanations; write results of apportion explain",
+        };
+        let mut gathering = self.gathering.context(says)?;
         for (feature, codes) in self.words.into_iter().enumerate() {
             let mut words: Vec<(String, usize)> = codes.into_iter().collect();
             words.sort_by_key(|&(_, code)| code);

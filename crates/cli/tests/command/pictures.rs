@@ -161,9 +161,34 @@ fn files_that_hold_no_values_of_rows_are_refused() {
         "[]",
         "",
         "{\"value\":",
+        "{\"features\":[\"a\"]}",
+        "{\"features\":[\"a\"],\"explanations\":[]}",
     ] {
         fs::write(&path, wrong).unwrap();
         refused(&plot("bar", &path, &[]), 1);
+    }
+    // Numbers of one row do not pass for those of another, nor outputs that have no names for those that have.
+    let row = |row: usize, base: &str, values: &str| {
+        format!("{{\"row\":{row},\"base\":{base},\"prediction\":{base},\"values\":{values}}}")
+    };
+    for (classes, rows, says) in [
+        (
+            "",
+            [row(0, "0", "[1]"), row(1, "0", "[1,2,3]")],
+            "row 0: \"values\" has 1 numbers, and 2 belong to",
+        ),
+        ("", [row(0, "0", "[1,2]"), row(1, "[0,0]", "[1,2]")], "row 1: \"base\" has 2 numbers"),
+        (
+            ",\"classes\":[\"x\",\"y\",\"z\"]",
+            [row(0, "[0,0]", "[1,2,3,4]"), row(1, "[0,0]", "[]")],
+            "row 0: \"base\"",
+        ),
+    ] {
+        let [first, second] = rows;
+        let text = format!("{{\"features\":[\"a\",\"b\"]{classes},\"explanations\":[{first},{second}]}}");
+        fs::write(&path, text).unwrap();
+        let told = refused(&plot("bar", &path, &[]), 1);
+        assert!(told.contains(says), "{told}");
     }
     refused(&plot("bar", Path::new(&fixture(DIABETES[0])), &[]), 1);
     refused(&plot("bar", &folder.path().join("nothing.json"), &[]), 1);

@@ -26,6 +26,8 @@ pub(crate) struct Lanes<'w> {
     /// Index in the file of each column that is read: of the features, then of the ids and of the weights.
     columns: Vec<usize>,
     block: Block,
+    /// Numbers of the rows that were begun, for which there is room once there is a cell.
+    announced: usize,
     /// Rows handed over so far.
     rows: usize,
 }
@@ -37,7 +39,7 @@ impl<'w> Lanes<'w> {
         let features = Feature::all(chosen.columns.iter().map(|&column| header[column].clone()), wanted);
         let columns = chosen.columns.iter().copied().chain(chosen.id).chain(chosen.weight).collect();
         let block = chosen.block(Some(&header));
-        Ok(Self { header, chosen, features, columns, block, rows: 0 })
+        Ok(Self { header, chosen, features, columns, block, announced: 0, rows: 0 })
     }
 
     /// Index in the file of the column of each lane.
@@ -53,13 +55,19 @@ impl<'w> Lanes<'w> {
         ))
     }
 
-    /// Makes room for so many rows, which `allowance` is asked for.
+    /// Begins so many rows, for which `allowance` is asked. There is no room made for them before the first cell: any number of rows can be
+    /// announced, and whoever has a cell has looked whether the file has that many.
     pub(crate) fn begin(&mut self, rows: usize, allowance: &Allowance) -> Result<()> {
-        let numbers = (rows as u64).saturating_mul(self.columns.len().max(1) as u64);
-        allowance.unpack(numbers.saturating_mul(8))?;
+        allowance.unpack(self.bytes_of(rows))?;
+        self.announced = rows.checked_mul(self.features.len()).ok_or_else(announced_too_many)?;
         self.block.clear();
-        self.block.values.resize(rows * self.features.len(), f64::NAN);
         Ok(())
+    }
+
+    /// Bytes that so many rows take in memory.
+    pub(crate) fn bytes_of(&self, rows: usize) -> u64 {
+        let numbers = (rows as u64).saturating_mul(self.columns.len().max(1) as u64);
+        numbers.saturating_mul(8)
     }
 
     /// The way of the cells of a lane into the rows that were begun.
@@ -68,7 +76,10 @@ impl<'w> Lanes<'w> {
         let place = Place { first_row: self.rows, column, name: &self.header[column] };
         let is_id = lane == width && self.chosen.id.is_some();
         let to = match self.features.get_mut(lane) {
-            Some(feature) => To::Feature { feature, values: &mut self.block.values, at: lane, width },
+            Some(feature) => {
+                let (values, announced) = (&mut self.block.values, self.announced);
+                To::Feature { feature, values, announced, at: lane, width }
+            }
             None if is_id => To::Id(&mut self.block.ids),
             None => To::Weight(&mut self.block.weights),
         };
@@ -77,6 +88,8 @@ impl<'w> Lanes<'w> {
 
     /// Hands the rows over; false where no more are wanted.
     pub(crate) fn hand_over(&mut self, receive: &mut Receive<'_>) -> bool {
+        // Where no column has a cell, all are missing.
+        self.block.values.resize(self.announced, f64::NAN);
         self.rows += self.block.values.len() / self.features.len().max(1);
         self.block.values.is_empty() || receive(&mut self.block)
     }
@@ -104,7 +117,13 @@ impl Place<'_> {
 }
 
 enum To<'l, 'w> {
-    Feature { feature: &'l mut Feature<'w>, values: &'l mut [f64], at: usize, width: usize },
+    Feature {
+        feature: &'l mut Feature<'w>,
+        values: &'l mut Vec<f64>,
+        announced: usize,
+        at: usize,
+        width: usize,
+    },
     Id(&'l mut Vec<String>),
     Weight(&'l mut Vec<f64>),
 }
@@ -123,7 +142,10 @@ impl Lane<'_, '_> {
     pub(crate) fn put(&mut self, cell: Cell<'_>) -> Result<()> {
         let (row, place) = (self.row, || self.place.of(self.row));
         match &mut self.to {
-            To::Feature { feature, values, at, width } => {
+            To::Feature { feature, values, announced, at, width } => {
+                if values.is_empty() {
+                    values.resize(*announced, f64::NAN);
+                }
                 let value = match cell {
                     Cell::Missing => f64::NAN,
                     Cell::Float(value) => feature.number(value, place)?,
@@ -164,6 +186,11 @@ impl Lane<'_, '_> {
 fn inexact(place: String) -> RowsError {
     let problem = "is a whole number beyond 2^53, which is not exact as float64; convert the column, or leave it out by --ignore";
     RowsError::Cell { place, problem: problem.to_owned() }
+}
+
+#[cold]
+fn announced_too_many() -> RowsError {
+    RowsError::damaged("more rows are announced than there can be; the file is damaged")
 }
 
 #[cold]

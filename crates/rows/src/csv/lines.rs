@@ -71,10 +71,13 @@ impl<'a> Pieces<'a> {
         Self { bytes, rest: Vec::new() }
     }
 
-    /// The beginning of the text, which stays where it is.
+    /// The beginning of the text, which stays where it is, but for the mark: behind it a quote begins a field as anywhere.
     pub(super) fn beginning(&mut self) -> Result<&[u8]> {
         if self.rest.is_empty() {
             (&mut *self.bytes).take(PIECE as u64).read_to_end(&mut self.rest)?;
+            if self.rest.starts_with(BYTE_ORDER_MARK) {
+                self.rest.drain(..BYTE_ORDER_MARK.len());
+            }
         }
         Ok(&self.rest)
     }

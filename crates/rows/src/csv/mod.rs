@@ -208,6 +208,13 @@ mod tests {
     }
 
     #[test]
+    fn a_line_end_in_a_name_behind_the_mark_ends_no_header() {
+        let (names, values) = table("\u{feff}\"a\nfirst\",b\n1,2\n".as_bytes(), &two()).unwrap();
+        assert_eq!((names, values), (vec!["a\nfirst".to_owned(), "b".to_owned()], vec![1.0, 2.0]));
+        assert!(refusal("\u{feff}").contains("empty"));
+    }
+
+    #[test]
     fn text_and_infinity_are_refused_by_row_line_and_column() {
         for (cell, says) in
             [("abc", "\"abc\", which is not a number"), ("-inf", "is -inf"), ("1e999", "is inf")]

@@ -1,5 +1,7 @@
 //! The header of a `.npy` file: a Python dictionary with the keys `descr`, `fortran_order` and `shape`.
 
+use crate::nearest::shown;
+
 /// What the header says.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
@@ -28,7 +30,7 @@ impl Header {
                 "descr" => descr = Some(cursor.string()?.to_owned()),
                 "fortran_order" => fortran_order = Some(cursor.boolean()?),
                 "shape" => shape = Some(cursor.tuple()?),
-                other => return fail(format!("unknown key {other:?}")),
+                other => return fail(format!("unknown key {}", shown(other))),
             }
             if !cursor.accept(',') {
                 cursor.expect('}')?;
@@ -56,7 +58,11 @@ impl<'a> Cursor<'a> {
     }
 
     fn expect(&mut self, token: char) -> Parsed<()> {
-        if self.accept(token) { Ok(()) } else { fail(format!("{token:?} is wanted before {:?}", self.rest)) }
+        if self.accept(token) {
+            Ok(())
+        } else {
+            fail(format!("{token:?} is wanted before {}", shown(self.rest)))
+        }
     }
 
     fn string(&mut self) -> Parsed<&'a str> {
@@ -77,7 +83,7 @@ impl<'a> Cursor<'a> {
                 return Ok(value);
             }
         }
-        fail(format!("True or False is wanted before {text:?}"))
+        fail(format!("True or False is wanted before {}", shown(text)))
     }
 
     fn tuple(&mut self) -> Parsed<Vec<usize>> {
@@ -87,7 +93,7 @@ impl<'a> Cursor<'a> {
             let text = self.rest.trim_start();
             let (digits, rest) =
                 text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
-            numbers.push(digits.parse().map_err(|_| format!("a length is wanted before {text:?}"))?);
+            numbers.push(digits.parse().map_err(|_| format!("a length is wanted before {}", shown(text)))?);
             self.rest = rest;
             if !self.accept(',') {
                 self.expect(')')?;

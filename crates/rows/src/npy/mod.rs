@@ -13,6 +13,7 @@ use std::ops::Range;
 use crate::cells::{Feature, weight};
 use crate::columns::{self, Chosen};
 use crate::error::{Result, RowsError};
+use crate::nearest::shown;
 use crate::table::{Block, Read, Receive};
 use crate::wanted::Wanted;
 
@@ -110,8 +111,8 @@ impl Matrix {
         };
         let Some(kind) = Kind::named(&header.descr) else {
             return Err(RowsError::columns(format!(
-                "the .npy file holds {:?}, which is no kind of number read here; convert it to float64 (\"<f8\")",
-                header.descr
+                "the .npy file holds {}, which is no kind of number read here; convert it to float64 (\"<f8\")",
+                shown(&header.descr)
             )));
         };
         if rows.checked_mul(columns).and_then(|count| count.checked_mul(kind.width)).is_none() {

@@ -66,9 +66,11 @@ impl<'a> Batch<'a> {
 
     /// A buffer, unpacked.
     fn buffer(&self, index: usize) -> Result<Cow<'a, [u8]>> {
-        let part = |index: usize| usize::try_from(*self.buffers.get(index)?).ok();
-        let bytes = part(2 * index)
-            .zip(part(2 * index + 1))
+        // Views can announce so many buffers that those behind them have no number.
+        let part = |index: Option<usize>| usize::try_from(*self.buffers.get(index?)?).ok();
+        let place = index.checked_mul(2);
+        let bytes = part(place)
+            .zip(part(place.and_then(|place| place.checked_add(1))))
             .and_then(|(start, length)| self.body.get(start..start.checked_add(length)?));
         let bytes = bytes.ok_or_else(damaged)?;
         if self.codec == Codec::Plain || bytes.is_empty() {

@@ -236,6 +236,9 @@ impl<'w> Columns<'w> {
             return Ok(());
         }
         // Values in memory.
+        if kind == Kind::Null {
+            allowance.of_nothing((batch.rows as u64).saturating_mul(size_of::<Value>() as u64))?;
+        }
         allowance.unpack((batch.rows as u64).saturating_mul(size_of::<Value>() as u64))?;
         let dictionary = self.dictionaries.entry(number).or_default();
         if !goes_on {
@@ -251,7 +254,15 @@ impl<'w> Columns<'w> {
         let Self { fields, lanes, dictionaries } = self;
         let spans = batch.spans(fields)?;
         lanes.begin(batch.rows, allowance)?;
-        for (index, column) in lanes.columns().to_vec().into_iter().enumerate() {
+        // A column that is missing everywhere has no buffer that tells whether there are so many rows: others come first.
+        let (of_nothing, others): (Vec<_>, Vec<_>) =
+            lanes.columns().iter().copied().enumerate().partition(|&(_, column)| {
+                fields[column].kind == Kind::Null && fields[column].dictionary.is_none()
+            });
+        if others.is_empty() {
+            allowance.of_nothing(lanes.bytes_of(batch.rows))?;
+        }
+        for (index, column) in others.into_iter().chain(of_nothing) {
             let (field, span) = (&fields[column], &spans[column]);
             let mut lane = lanes.lane(index);
             match field.dictionary {
@@ -269,5 +280,54 @@ impl<'w> Columns<'w> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::builder::{Fields, Value as Put};
+    use super::*;
+
+    /// A column of nothing but missing values, which has no buffers.
+    fn of_nothing() -> Fields {
+        vec![(0, Put::Text("a".to_owned())), (1, Put::Byte(1)), (2, Put::Byte(1)), (3, Put::Table(vec![]))]
+    }
+
+    fn of_numbers() -> Fields {
+        let double = vec![(0, Put::Short(2))];
+        vec![(0, Put::Text("b".to_owned())), (1, Put::Byte(1)), (2, Put::Byte(3)), (3, Put::Table(double))]
+    }
+
+    /// A batch of so many rows, as each of its columns says, without a byte.
+    fn batch(rows: i64, columns: usize, buffers: usize) -> Fields {
+        vec![
+            (0, Put::Long(rows)),
+            (1, Put::Numbers { width: 2, numbers: [rows, rows].repeat(columns) }),
+            (2, Put::Numbers { width: 2, numbers: vec![0; 2 * buffers] }),
+        ]
+    }
+
+    fn refusal(columns: Vec<Fields>, kind: u8, described: Fields) -> String {
+        let schema = vec![(1, Put::Tables(columns))];
+        let bytes = [write::message(SCHEMA, schema, 0), write::message(kind, described, 0)].concat();
+        let wanted = Wanted { unpacked_limit: Some(u64::MAX), ..Wanted::default() };
+        let read = read_stream(&mut &bytes[..], &wanted, &mut |_| true);
+        read.err().expect("more rows than there are").to_string()
+    }
+
+    #[test]
+    fn rows_that_are_announced_and_not_there_take_no_memory_whatever_the_limit() {
+        for rows in [1 << 40, i64::MAX] {
+            let says = refusal(vec![of_nothing()], ROWS, batch(rows, 1, 0));
+            assert!(says.contains("announced in"), "{says}");
+            let says = refusal(vec![of_nothing(), of_numbers()], ROWS, batch(rows, 2, 2));
+            assert!(says.contains("damaged") || says.contains("announced"), "{says}");
+            let index = vec![(0, Put::Int(8)), (1, Put::Byte(1))];
+            let mut words = of_nothing();
+            words.push((4, Put::Table(vec![(0, Put::Long(7)), (1, Put::Table(index))])));
+            let dictionary = vec![(0, Put::Long(7)), (1, Put::Table(batch(rows, 1, 0)))];
+            let says = refusal(vec![words], DICTIONARY, dictionary);
+            assert!(says.contains("announced in"), "{says}");
+        }
     }
 }

@@ -352,7 +352,7 @@ impl<W: Write> ArrowWriter<W> {
 }
 
 /// The head of a message whose body has so many bytes.
-fn message(kind: u8, described: Fields, body: usize) -> Vec<u8> {
+pub(super) fn message(kind: u8, described: Fields, body: usize) -> Vec<u8> {
     let described = builder::message(&vec![
         (0, Value::Short(VERSION)),
         (1, Value::Byte(kind)),

@@ -260,6 +260,10 @@ impl Rows<'_, '_, '_> {
         if values.len() == rows {
             return values.iter().try_for_each(|value| self.lane.put(cell(value)?));
         }
+        // A page may hold fewer values than it says.
+        if self.levels.len() != rows {
+            return Err(damaged());
+        }
         let mut values = values.iter();
         for &level in &*self.levels {
             let cell = match level == self.level {

@@ -1,0 +1,107 @@
+//! Checkpoints, as `explain --resume` reads them: the bytes as they are, and where they hold runs, these under sound check sums.
+
+#![no_main]
+
+mod command;
+#[path = "../../../trees/fuzz/fuzz_targets/numbers.rs"]
+mod numbers;
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use apportion::{Checkpoint, Explanation};
+use command::{run, write};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// The request: an accuracy, so that runs are followed.
+const EXPLAIN: [&str; 18] = [
+    "explain",
+    "--model",
+    "@model.json",
+    "--rows",
+    "@rows.csv",
+    "--game",
+    "marginal",
+    "--background",
+    "@rows.csv",
+    "--method",
+    "leverage-shap",
+    "--budget",
+    "40",
+    "--until",
+    "0.01",
+    "--threads",
+    "1",
+    "--out",
+];
+
+/// The form of the file.
+#[derive(Clone, Serialize, Deserialize)]
+struct Stored {
+    apportion_checkpoint: u32,
+    version: String,
+    request: BTreeMap<String, String>,
+    finished: BTreeMap<usize, Explanation>,
+    begun: BTreeMap<usize, Checkpoint>,
+    digest: String,
+}
+
+/// What the command writes of a whole run.
+static WRITTEN: LazyLock<Stored> = LazyLock::new(|| {
+    let checkpoint = [&EXPLAIN[..], &["@out.json", "--checkpoint", "@whole.json"]].concat();
+    run(&checkpoint).expect("a run that is sound");
+    let text = std::fs::read(command::path("whole.json")).expect("what was written");
+    serde_json::from_slice(&text).expect("a checkpoint")
+});
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let written = &*WRITTEN;
+    resume(bytes);
+    // Another process interrupts nothing here, and writes nothing over what is no checkpoint.
+    run(&[&EXPLAIN[..], &["@out.json", "--checkpoint", "@run.json"]].concat());
+    let Ok(stored) = serde_json::from_slice::<Stored>(bytes) else { return };
+    let begun = stored.begun.into_iter().map(|(row, checkpoint)| (row, sealed(&checkpoint))).collect();
+    let mut stored = Stored { finished: stored.finished, begun, digest: String::new(), ..written.clone() };
+    stored.digest = hexadecimal(&serde_json::to_vec(&stored).expect("runs are JSON"));
+    resume(&serde_json::to_vec(&stored).expect("runs are JSON"));
+});
+
+libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: u32| {
+    numbers::mutate(bytes, size, most, seed)
+});
+
+fn resume(bytes: &[u8]) {
+    write("run.json", bytes);
+    run(&[&EXPLAIN[..], &["@out.json", "--resume", "@run.json"]].concat());
+}
+
+/// The run with the check sum of what it holds.
+fn sealed(checkpoint: &Checkpoint) -> Checkpoint {
+    let mut value = serde_json::to_value(checkpoint).expect("a run is JSON");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let whole = |value: &Value| value.as_u64().unwrap_or_default();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut digest = Sha256::new();
+    for text in [text(&value["version"]), text(&value["method"]), value["settings"].to_string()] {
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    }
+    let stored = &value["stored"];
+    let (coalitions, scenarios, values) =
+        (list(&stored["coalitions"]), list(&stored["scenarios"]), list(&stored["values"]));
+    let numbers = ["form", "seed", "players", "outputs", "scenarios"].map(|name| whole(&value[name]));
+    let lengths = [coalitions.len() as u64, scenarios.len() as u64, values.len() as u64];
+    let bits = values.iter().map(|value| value.as_f64().unwrap_or_default().to_bits());
+    let whole = coalitions.iter().chain(&scenarios).map(whole);
+    for number in numbers.into_iter().chain(lengths).chain(whole).chain(bits) {
+        digest.update(number.to_le_bytes());
+    }
+    value["digest"] = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+    serde_json::from_value(value).unwrap_or_else(|_| checkpoint.clone())
+}
+
+fn hexadecimal(text: &[u8]) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}

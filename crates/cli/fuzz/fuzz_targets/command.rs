@@ -1,0 +1,61 @@
+//! The command with files in a folder of their own.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use tempfile::TempDir;
+
+/// A model of six features, of which two count.
+const MODEL: &str = include_str!("../../../trees/tests/fixtures/tiny.json");
+const ROWS: &str =
+    "age,sex,bmi,bp,s1,s2\n0.5,1,20,80,1,0\n1.5,3,,90,2,1\n2,0,31.5,70,3,0\n-1,2.5,25,85,4,1\n";
+
+/// The folder, with a model and rows in it.
+static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a folder for what passes");
+    let model = MODEL.replace(r#""num_feature":"2""#, r#""num_feature":"6""#);
+    fs::write(folder.path().join("model.json"), model).expect("room for a file");
+    fs::write(folder.path().join("rows.csv"), ROWS).expect("room for a file");
+    folder
+});
+
+/// A file in the folder.
+pub fn path(name: &str) -> PathBuf {
+    FOLDER.path().join(name)
+}
+
+/// The file, with these bytes.
+pub fn write(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = path(name);
+    fs::write(&path, bytes).expect("room for a file");
+    path
+}
+
+/// Runs the command; a word that begins with `@` is a file of the folder. Returns what was written to `@out`, or to an ending of it, where
+/// all went well.
+pub fn run(arguments: &[&str]) -> Option<Vec<u8>> {
+    let mut out = None;
+    let words = arguments.iter().map(|argument| match argument.split_once('@') {
+        Some((before, name)) => {
+            let path = path(name);
+            if name.starts_with("out") {
+                out = Some(path.clone());
+            }
+            format!("{before}{}", path.display())
+        }
+        None => (*argument).to_owned(),
+    });
+    let words: Vec<String> = std::iter::once("apportion".to_owned()).chain(words).collect();
+    if let Some(out) = &out {
+        let _ = fs::remove_file(out);
+    }
+    match apportion_cli::run(&words) {
+        0 => Some(out.map_or_else(Vec::new, |out| fs::read(out).expect("what was written"))),
+        1 | 2 => {
+            assert!(out.is_none_or(|out| !out.exists()), "a file of a run that failed");
+            None
+        }
+        status => panic!("exit status {status}"),
+    }
+}

@@ -1,0 +1,47 @@
+//! What the library reads by serde beside checkpoints: dendrograms, values by their names or laws, and interaction indices.
+
+#![no_main]
+
+#[path = "../../../trees/fuzz/fuzz_targets/numbers.rs"]
+mod numbers;
+
+use apportion::partitions::{Cut, Dendrogram};
+use apportion::values::{InteractionIndex, LinearValue, Semivalue, SolutionConcept};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    if let Some(dendrogram) = again::<Dendrogram>(bytes) {
+        let features = dendrogram.features();
+        // A figure has a line for each.
+        if features <= 200 {
+            dendrogram.to_svg(Some(Cut::Height(0.5))).expect("a height");
+            for groups in 1..=features {
+                let partition = dendrogram.cut_into(groups).expect("as many groups as there can be");
+                assert_eq!(partition.groups().len(), groups);
+            }
+        }
+        dendrogram.cut_at(0.5).expect("a height");
+        dendrogram.hierarchy();
+    }
+    again::<LinearValue>(bytes);
+    again::<SolutionConcept>(bytes);
+    again::<Semivalue>(bytes);
+    if let Some(index) = again::<InteractionIndex>(bytes) {
+        // Any numbers of players and coalitions are legal, or refused.
+        let _ = index.weights(2, 10);
+    }
+});
+
+libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: u32| {
+    numbers::mutate(bytes, size, most, seed)
+});
+
+/// What the bytes say, which is read again as it is written.
+fn again<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(bytes: &[u8]) -> Option<T> {
+    let read: T = serde_json::from_slice(bytes).ok()?;
+    let written = serde_json::to_vec(&read).expect("it is JSON");
+    let again: T = serde_json::from_slice(&written).unwrap_or_else(|error| panic!("{error}: {read:?}"));
+    assert_eq!(again, read);
+    Some(read)
+}

@@ -1,0 +1,75 @@
+//! Results of `explain` in JSON and JSON lines, as `plot` and `report` read them.
+
+#![no_main]
+
+mod command;
+#[path = "../../../trees/fuzz/fuzz_targets/numbers.rs"]
+mod numbers;
+
+use command::{run, write};
+
+/// Figures of all kinds.
+const KINDS: [&str; 14] = [
+    "waterfall",
+    "force",
+    "bar",
+    "beeswarm",
+    "heatmap",
+    "decision",
+    "cohorts",
+    "scatter",
+    "interactions",
+    "network",
+    "convergence",
+    "groups",
+    "text",
+    "image",
+];
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    write("results.json", bytes);
+    // What cannot be read is tried once.
+    let Some(page) = run(&["report", "--in", "@results.json", "--out", "@out.html"]) else { return };
+    assert!(page.starts_with(b"<!") && page.trim_ascii_end().ends_with(b"</html>"), "half a page");
+    for kind in KINDS {
+        if let Some(figure) = run(&["plot", kind, "--in", "@results.json", "--out", "@out.svg"]) {
+            assert!(figure.starts_with(b"<svg ") && figure.ends_with(b"</svg>\n"), "half a figure");
+            run(&["plot", kind, "--in", "@results.json", "--out", "@out.csv"])
+                .expect("numbers behind a figure");
+        }
+    }
+    // A figure in pixels takes long.
+    let kind = KINDS[bytes.len() % KINDS.len()];
+    run(&["plot", kind, "--in", "@results.json", "--out", "@out.png", "--width", "280", "--scale", "1"]);
+    run(&[
+        "plot",
+        "cohorts",
+        "--in",
+        "@results.json",
+        "--out",
+        "@out.svg",
+        "--where",
+        "age >= 1",
+        "--where",
+        "bmi = a",
+    ]);
+    run(&[
+        "plot",
+        "waterfall",
+        "--in",
+        "@results.json",
+        "--out",
+        "@out.svg",
+        "--row",
+        "2",
+        "--class",
+        "1",
+        "--top",
+        "1",
+    ]);
+    run(&["plot", "scatter", "--in", "@results.json", "--out", "@out.svg", "--feature", "1", "--with", "0"]);
+});
+
+libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: u32| {
+    numbers::mutate(bytes, size, most, seed)
+});

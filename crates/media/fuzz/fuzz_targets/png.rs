@@ -1,0 +1,58 @@
+//! Images from PNG files. Check sums are put right, so that what is behind them is reached.
+
+#![no_main]
+
+use apportion_media::{Adjacency, Image, Segmentation};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    check(bytes);
+    check(&sealed(bytes));
+});
+
+/// Reading never panics, and what is read is numbers from 0 to 1 that are written and read again.
+fn check(bytes: &[u8]) {
+    let Ok(image) = Image::from_png(bytes) else { return };
+    let pixels = image.height() * image.width();
+    assert_eq!(image.pixels().len(), pixels * image.channels());
+    assert!(image.pixels().iter().all(|number| (0.0..=1.0).contains(number)), "a number that is no colour");
+    if pixels > 1 << 14 {
+        return;
+    }
+    let once = Image::from_png(&image.to_png().expect("an image")).expect("a file that was written");
+    let twice = Image::from_png(&once.to_png().expect("an image")).expect("a file that was written");
+    // Sixteen bits become eight once.
+    assert_eq!(once, twice);
+    assert!(
+        image.pixels().iter().zip(once.pixels()).all(|(one, other)| (one - other).abs() <= 0.5001 / 255.0)
+    );
+    let segments = Segmentation::from_label_image(&image);
+    assert!(segments.labels().iter().all(|&label| label < segments.count()));
+    segments.borders(Adjacency::Eight);
+}
+
+/// The file with the check sum of each part that it has whole.
+fn sealed(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let mut at = 8;
+    while let Some(length) = bytes.get(at..at + 4) {
+        let length = length.iter().fold(0, |length, &byte| length << 8 | usize::from(byte));
+        let end = at + 8 + length;
+        let Some(part) = bytes.get(at + 4..end) else { break };
+        let sum = check_sum(part).to_be_bytes();
+        let Some(place) = bytes.get_mut(end..end + 4) else { break };
+        place.copy_from_slice(&sum);
+        at = end + 4;
+    }
+    bytes
+}
+
+/// CRC-32, bit by bit.
+fn check_sum(bytes: &[u8]) -> u32 {
+    let step = |sum: u32, &byte: &u8| {
+        (0..8).fold(
+            sum ^ u32::from(byte),
+            |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 },
+        )
+    };
+    !bytes.iter().fold(!0, step)
+}

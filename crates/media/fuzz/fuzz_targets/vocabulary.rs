@@ -1,0 +1,48 @@
+//! Vocabularies, and texts that are cut into their tokens.
+
+#![no_main]
+
+use apportion_media::{Case, Splitting, Text, Tokenizer, Vocabulary};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    // The vocabulary, and behind a zero byte a text; without one the vocabulary is the text.
+    let mut parts = bytes.splitn(2, |&byte| byte == 0);
+    let words = parts.next().unwrap_or_default();
+    let text = String::from_utf8_lossy(parts.next().unwrap_or(words));
+    let Ok(vocabulary) = Vocabulary::from_bytes(words) else { return };
+    for id in 0..vocabulary.len() {
+        let token = vocabulary.token(id).expect("ids are below the number of tokens");
+        assert_eq!(vocabulary.id(token), Some(id), "a token is found by itself");
+    }
+    assert!(vocabulary.padding() < vocabulary.len());
+    assert!(vocabulary.unknown().is_none_or(|unknown| unknown < vocabulary.len()));
+    // Finding tokens takes the square of the longest one.
+    if words.len() > 4096 || text.len() > 1024 {
+        return;
+    }
+    for splitting in [Splitting::Punctuation, Splitting::Blanks, Splitting::Words] {
+        for case in [Case::Lower, Case::AsWritten] {
+            let tokenizer = Tokenizer::default().with_splitting(splitting).with_case(case);
+            let Ok(text) = Text::new(&*text, &vocabulary, tokenizer) else { continue };
+            cut(&text, &vocabulary);
+            cut(&text.by_words(), &vocabulary);
+        }
+    }
+});
+
+/// Tokens are in order, none over another, and all of the text is shown.
+fn cut(text: &Text, vocabulary: &Vocabulary) {
+    let mut end = 0;
+    for token in text.tokens() {
+        assert!(end <= token.range.start && token.range.start < token.range.end, "a token over another");
+        assert!(token.id < vocabulary.len(), "a token that is none");
+        assert!(text.source().get(token.range.clone()).is_some(), "a token that ends inside of a letter");
+        end = token.range.end;
+    }
+    let scores: Vec<f64> = (0..text.players().len()).map(|player| player as f64 - 1.5).collect();
+    text.to_html(&scores).expect("a score for each player");
+    text.to_terminal(&scores).expect("a score for each player");
+    let row = text.row(text.tokens().len() + 1, vocabulary.padding()).expect("room for all tokens");
+    assert_eq!(row.last(), Some(&(vocabulary.padding() as f64)));
+    (0..text.players().len()).for_each(|player| assert!(!text.words(player).is_empty()));
+}

@@ -1,0 +1,48 @@
+//! What the targets of answers do with their bytes.
+
+use std::io::{Seek, Write};
+use std::os::fd::OwnedFd;
+use std::process::ChildStdout;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::answers::{Answer, End, read};
+use crate::options::Format;
+
+/// The most rows of a batch.
+const MOST: usize = 3;
+/// Answers that are taken before none is wanted any more.
+const WANTED: usize = 100;
+
+/// Reading never panics, and every answer that is handed over is rows of equal width, of text not more of them than a batch has.
+pub fn check(format: Format, bytes: &[u8]) {
+    let mut answers = Vec::new();
+    let came = AtomicUsize::new(0);
+    let end = read(format, pipe(bytes), MOST, &came, &mut |answer: Answer| {
+        answers.push(answer);
+        answers.len() < WANTED
+    });
+    assert!(answers.len() <= WANTED, "an answer that nobody wants");
+    let mut width = None;
+    for answer in &answers {
+        if answer.rows == 0 {
+            assert!(answer.values.is_empty(), "values of no row");
+            continue;
+        }
+        assert!(format != Format::Csv || answer.rows <= MOST, "more rows than a batch has");
+        assert!(answer.values.len().is_multiple_of(answer.rows), "rows of several widths");
+        let given = answer.values.len() / answer.rows;
+        assert_eq!(*width.get_or_insert(given), given, "answers of several widths");
+    }
+    if let End::Fault(error) = &end {
+        assert!(!error.to_string().is_empty());
+    }
+    assert!(!matches!(end, End::TooMany) || came.load(Ordering::Relaxed) == MOST);
+}
+
+/// A file as the output of a process.
+fn pipe(bytes: &[u8]) -> ChildStdout {
+    let mut file = tempfile::tempfile().expect("a folder for what passes");
+    file.write_all(bytes).expect("room for a file");
+    file.rewind().expect("a file is read from its beginning");
+    ChildStdout::from(OwnedFd::from(file))
+}

@@ -1,0 +1,264 @@
+//! What the targets of rows do with their bytes.
+
+use std::io::{Read, Write};
+use std::panic::set_hook;
+use std::sync::{LazyLock, Once};
+
+use apportion_models::{Category, UnknownWord, Words};
+use apportion_rows::{RowsError, Sentinel, Source, Table, Wanted};
+
+/// Names of columns of the fixtures, those with categories at the end.
+const OF_FIXTURES: [&str; 13] =
+    ["money", "f64", "f32", "f16", "i8", "i64", "u16", "u32", "flag", "colour", "category", "large", "code"];
+/// Bytes up to which rows are also read byte by byte: that is slow, and does not hang on their number.
+const MOST_SLOWLY: usize = 4096;
+
+struct Known {
+    of_fixtures: Vec<String>,
+    two: Vec<String>,
+    rewritten: Vec<String>,
+    numbered: Vec<String>,
+    colours: Words,
+    codes: Words,
+    others: Words,
+    missing: Vec<Sentinel>,
+}
+
+static KNOWN: LazyLock<Known> = LazyLock::new(|| {
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    let text = |text: &str| Category::Text(text.to_owned());
+    let colours = ["green", "a long word that is not in its view", "blue"].map(text).to_vec();
+    let mixed = vec![text("a"), text("1.0"), Category::Number(2.0), text("True"), text("NA")];
+    Known {
+        of_fixtures: names(&OF_FIXTURES),
+        two: names(&["b", "a"]),
+        rewritten: names(&["a_b", "c"]),
+        numbered: names(&["f0", "f1"]),
+        colours: Words::new(colours, UnknownWord::Missing),
+        codes: Words::new([7.0, 5.0, 6.0].map(Category::Number).to_vec(), UnknownWord::Refused),
+        others: Words::new(mixed, UnknownWord::NoCategory),
+        missing: ["-999", "unknown", "1e3"].map(|text| text.parse().expect("any text is one")).to_vec(),
+    }
+});
+
+/// What may be wanted of a file, each option in some of it.
+pub fn wanted() -> Vec<Wanted<'static>> {
+    let known = &*KNOWN;
+    let words = |feature| match feature {
+        9..12 => Some(&known.colours),
+        12 => Some(&known.codes),
+        _ => None,
+    };
+    vec![
+        Wanted::default(),
+        Wanted {
+            names: Some(&known.of_fixtures),
+            named_by: "the model",
+            words: (0..OF_FIXTURES.len()).map(words).collect(),
+            id: Some("who"),
+            weight: Some("u32"),
+            ignored: vec!["day", "list", "group", "nothing"],
+            ..Wanted::default()
+        },
+        Wanted {
+            names: Some(&known.two),
+            named_by: "the model",
+            words: vec![Some(&known.others)],
+            target: Some("0"),
+            id: Some("a"),
+            weight: Some("w"),
+            missing: &known.missing,
+            ..Wanted::default()
+        },
+        Wanted {
+            named_by: "the rows file",
+            count: Some(2),
+            words: vec![None, Some(&known.others), Some(&known.codes)],
+            id: Some("1"),
+            weight: Some("2"),
+            ignored: vec!["3", "c"],
+            missing: &known.missing,
+            separator: Some(b';'),
+            named_columns_required: true,
+            ..Wanted::default()
+        },
+        Wanted {
+            names: Some(&known.rewritten),
+            named_by: "the model",
+            names_are_rewritten: true,
+            target: Some("target"),
+            id: Some("0"),
+            weight: Some("1"),
+            separator: Some(b'\t'),
+            unpacked_limit: Some(1 << 16),
+            ..Wanted::default()
+        },
+        Wanted {
+            names: Some(&known.numbered),
+            named_by: "the model",
+            count: Some(2),
+            words: vec![Some(&known.codes), Some(&known.colours)],
+            ..Wanted::default()
+        },
+    ]
+}
+
+/// Reading never panics, and gives the same rows at once, in blocks, from a slow pipe, and from a file where `is_columnar`, of which parts
+/// are read by their place. Returns the rows where all columns are wanted.
+pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
+    tell_own_panics();
+    let mut first = None;
+    for (index, wanted) in wanted().iter().enumerate() {
+        let at_once = Source::stream("bytes", bytes).read(wanted);
+        let in_blocks = by_blocks(Source::stream("bytes", bytes), wanted);
+        same(&at_once, &in_blocks, "in blocks");
+        if bytes.len() <= MOST_SLOWLY {
+            same(&at_once, &Source::stream("bytes", Slow(bytes)).read(wanted), "slowly");
+        }
+        if is_columnar && index < 2 {
+            let mut file = tempfile::NamedTempFile::new().expect("a folder for what passes");
+            file.write_all(bytes).expect("room for a file");
+            let source = Source::open(file.path()).expect("a file that was written");
+            // A message names the file, which has another name each time.
+            let from_file = source.read(wanted).map_err(told);
+            same(&at_once.as_ref().map_err(told).cloned(), &from_file, "from a file");
+        }
+        if let Ok(table) = at_once {
+            sound(&table, wanted);
+            first = (index == 0).then_some(table).or(first);
+        }
+    }
+    first
+}
+
+/// A panic of a decoder of others is an error to the crate; one in the crate itself is not to hide among them.
+fn tell_own_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // The crate has put its own hook by then.
+        let _ = Source::stream("bytes", &[0x28, 0xb5, 0x2f, 0xfd][..]).read(&Wanted::default());
+        set_hook(Box::new(|panic| {
+            let file = panic.location().map_or("", |location| location.file());
+            if file.contains("crates/rows") || file.contains("fuzz_targets") || !file.contains("/registry/") {
+                eprintln!("{panic}");
+                std::process::abort();
+            }
+        }));
+    });
+}
+
+fn by_blocks(source: Source<'_>, wanted: &Wanted<'_>) -> Result<Table, RowsError> {
+    let mut all = Table { names: None, columns: 0, values: vec![], ids: None, weights: None, notes: vec![] };
+    let (mut ids, mut weights) = (Vec::new(), Vec::new());
+    let notes = source.each_block(wanted, |block| {
+        let rows = block.values.len() / block.columns.max(1);
+        assert!(block.ids.is_empty() || block.columns == 0 || block.ids.len() == rows);
+        assert!(block.weights.is_empty() || block.columns == 0 || block.weights.len() == rows);
+        all.columns = block.columns;
+        all.names.clone_from(&block.names);
+        all.values.append(&mut block.values);
+        ids.append(&mut block.ids);
+        weights.append(&mut block.weights);
+        Ok::<_, RowsError>(())
+    })?;
+    all.notes = notes;
+    all.ids = (!ids.is_empty()).then_some(apportion_rows::Ids { name: None, values: ids });
+    all.weights = (!weights.is_empty()).then_some(weights);
+    Ok(all)
+}
+
+fn same<E: std::fmt::Debug>(one: &Result<Table, E>, other: &Result<Table, E>, how: &str) {
+    match (one, other) {
+        (Ok(one), Ok(other)) => {
+            assert!(bits(&one.values) == bits(&other.values), "other values {how}");
+            let ids = |table: &Table| table.ids.as_ref().map(|ids| ids.values.clone());
+            assert!(ids(one) == ids(other) && one.weights == other.weights, "other ids or weights {how}");
+            assert!(one.notes == other.notes, "other notes {how}");
+            // Without rows no block tells what they are of.
+            assert!(
+                one.values.is_empty() || (one.names == other.names && one.columns == other.columns),
+                "{how}"
+            );
+        }
+        (Err(one), Err(other)) => assert_eq!(format!("{one:?}"), format!("{other:?}"), "{how}"),
+        _ => panic!("read in one way, and not {how}: {one:?}, {other:?}"),
+    }
+}
+
+/// The cause, without the name of the file.
+fn told(error: impl std::borrow::Borrow<RowsError>) -> String {
+    match error.borrow() {
+        RowsError::In { source, .. } => format!("{source:?}"),
+        error => format!("{error:?}"),
+    }
+}
+
+/// What every table is.
+fn sound(table: &Table, wanted: &Wanted<'_>) {
+    assert!(table.columns == 0 || table.values.len().is_multiple_of(table.columns));
+    assert!(table.values.iter().all(|value| !value.is_infinite()), "an infinite number was read");
+    let rows = table.len();
+    if table.columns > 0 {
+        assert!(rows > 0, "no rows were read as rows");
+        assert!(table.ids.as_ref().is_none_or(|ids| ids.values.len() == rows));
+        assert!(table.weights.as_ref().is_none_or(|weights| weights.len() == rows));
+    }
+    assert!(table.weights.iter().flatten().all(|weight| weight.is_finite() && *weight >= 0.0));
+    assert!(wanted.count.is_none_or(|count| count == table.columns));
+    assert!(wanted.names.is_none_or(|names| names.len() == table.columns));
+    assert!(table.names.as_ref().is_none_or(|names| names.len() == table.columns));
+}
+
+/// Numbers that can be compared.
+pub fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| if value.is_nan() { u64::MAX } else { value.to_bits() }).collect()
+}
+
+/// A reader that gives a few bytes at a time, as a slow pipe does.
+struct Slow<'a>(&'a [u8]);
+
+impl Read for Slow<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let end = into.len().min(1 + self.0.len() % 7);
+        self.0.read(&mut into[..end])
+    }
+}
+
+/// The names of a table as columns of any format may be called, and the table, where it is small: to be written and read again.
+#[allow(dead_code, reason = "not every target writes")]
+pub fn writable(table: &Table) -> Option<Vec<String>> {
+    let names = table.names.clone()?;
+    // Names are trimmed in texts; a target and an index would be set aside.
+    let is_plain = |name: &String| {
+        name.trim() == name
+            && name != "target"
+            && !name.starts_with("__index")
+            && !name.contains('\0')
+            && name != "who wrote"
+    };
+    (table.columns > 0 && table.values.len() <= 10_000 && names.iter().all(is_plain)).then_some(names)
+}
+
+/// Rows come back as they were written.
+#[allow(dead_code, reason = "not every target writes")]
+pub fn reads_back(table: &Table, written: &[u8]) {
+    let wanted = Wanted { id: Some("who wrote"), named_columns_required: true, ..Wanted::default() };
+    let again = Source::stream("written", written).read(&wanted).expect("rows that were written are read");
+    assert!(bits(&again.values) == bits(&table.values), "other values than were written");
+    assert_eq!(again.names, table.names);
+}
+
+/// Packing changes nothing, but for the limit of what is unpacked.
+#[allow(dead_code, reason = "not every target packs")]
+pub fn packed_is_plain(plain: &[u8], packed: &[u8]) {
+    for wanted in wanted().iter().filter(|wanted| wanted.unpacked_limit.is_none()) {
+        let of_plain = Source::stream("bytes", plain).read(wanted).map_err(told);
+        let of_packed = Source::stream("bytes", packed).read(wanted).map_err(told);
+        // How much is packed is part of that message.
+        let is_limit =
+            |read: &Result<Table, String>| read.as_ref().is_err_and(|error| error.starts_with("TooLarge"));
+        if !is_limit(&of_plain) || !is_limit(&of_packed) {
+            same(&of_plain, &of_packed, "packed");
+        }
+    }
+}
