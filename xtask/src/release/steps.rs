@@ -90,13 +90,10 @@ fn packages(planned: &Planned) -> Result<String> {
         .args(["publish", "--workspace", "--dry-run", "--locked", "--target-dir"])
         .arg(&target)
         .current_dir(&planned.root))?;
-    let sizes: Vec<u64> = std::fs::read_dir(target.join("package"))?
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let is_package = entry.path().extension().is_some_and(|extension| extension == "crate");
-            is_package.then(|| entry.metadata().map(|data| data.len()).ok())?
-        })
-        .collect();
+    let mut sizes = Vec::new();
+    for package in files(&target.join("package"), "crate")? {
+        sizes.push(std::fs::metadata(package)?.len());
+    }
     ensure!(!sizes.is_empty(), "cargo publish has left no packages in {}", target.display());
     let largest = sizes.iter().max().copied().unwrap_or_default();
     Ok(format!("{} packages, the largest of {} KiB", sizes.len(), largest / 1024))
@@ -156,22 +153,22 @@ print('version', apportion.__version__, 'explains', explanation.values.shape)
 fn book(planned: &Planned) -> Result<String> {
     is_there(Command::new("mdbook").arg("--version"), "cargo install --locked mdbook")?;
     run(Command::new("mdbook").args(["build", "docs"]).current_dir(&planned.root))?;
-    let pages = pages(&planned.root.join("target/book"))?;
-    Ok(format!("{pages} pages"))
+    let pages = files(&planned.root.join("target/book"), "html")?;
+    Ok(format!("{} pages", pages.len()))
 }
 
-/// How many pages there are below a folder.
-fn pages(folder: &Path) -> Result<usize> {
-    let mut count = 0;
+/// The files below a folder whose names end so.
+fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            count += pages(&path)?;
-        } else if path.extension().is_some_and(|extension| extension == "html") {
-            count += 1;
+            found.extend(files(&path, extension)?);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
         }
     }
-    Ok(count)
+    Ok(found)
 }
 
 fn cargo() -> std::ffi::OsString {
