@@ -378,6 +378,7 @@ fn members_below(words: &[u64], end: usize) -> usize {
 mod tests {
     use super::*;
     use crate::testing::{assert_alike, assert_count};
+    use apportion_games::Coalition;
     use std::collections::{BTreeMap, BTreeSet};
 
     pub(super) fn sampler(blocks: [usize; 2], pairing: Pairing) -> TwoBlocks {
@@ -535,5 +536,27 @@ mod tests {
         }
         let none = FirstUnits::none(5);
         assert_eq!((none.coalitions.len(), none.coalitions.players(), none.draws), (0, 5, 0));
+    }
+
+    #[test]
+    fn members_of_both_blocks_are_joined_at_their_places_across_words() {
+        for blocks in
+            [[1, 130], [2, 2], [63, 65], [64, 64], [66, 70], [128, 3], [130, 66], [130, 200], [192, 130]]
+        {
+            for (t, a) in [(1, 1), (blocks[0] / 2, blocks[1] / 2)] {
+                let class = Class::new(blocks, (t, a), Pairing::Paired, 9.0, 2.0);
+                let members =
+                    |count: usize| (0..count).filter(move |member| member % 3 != 1 || member + 1 == count);
+                let part = |count: usize| Coalition::from_members(count, members(count));
+                let parts = class.blocks.map(part);
+                let mut words = vec![u64::MAX; words_for(blocks[0] + blocks[1])];
+                class.join(parts[0].view().words(), parts[1].view().words(), &mut words);
+                let of_middle = class.is_middle().then_some(blocks[0] - 1);
+                let of_second = members(blocks[1]).map(|member| blocks[0] + member);
+                let wanted = members(class.blocks[0]).chain(of_middle).chain(of_second);
+                let wanted = Coalition::from_members(blocks[0] + blocks[1], wanted);
+                assert_eq!(words, wanted.view().words(), "{blocks:?}, ({t}, {a})");
+            }
+        }
     }
 }
