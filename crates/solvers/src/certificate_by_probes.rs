@@ -318,3 +318,296 @@ fn square_trace(products: &[Vec<f64>], are_units: bool) -> f64 {
     let spread: f64 = squares.iter().map(|square| (square - mean).powi(2)).sum();
     mean + (spread / (count * (count - 1.0))).sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Design;
+    use crate::gram::Kernel;
+    use crate::least_squares::{Constraint, Options, least_squares_with};
+    use crate::system::Inverse;
+    use apportion_games::{Coalitions, Purpose, stream};
+    use rand::Rng;
+
+    /// A regression of two outputs by conjugate gradients, and its parts as dense numbers.
+    struct Dense {
+        fit: LeastSquares,
+        /// `a_k`, up to sign.
+        rows: Vec<Vec<f64>>,
+        /// `G⁺` of the factored matrix.
+        inverse: Mat<f64>,
+    }
+
+    impl Dense {
+        fn new(players: usize, rows: usize, kind: usize) -> Self {
+            let mut rng = stream(4, Purpose::Experiment, (players * rows + kind) as u64);
+            let mut coalitions = Coalitions::new(players);
+            for _ in 0..rows {
+                let word = rng.next_u64() | 1 << (rng.next_u64() % players as u64);
+                coalitions.push_members((0..players).filter(|player| word >> player & 1 == 1));
+            }
+            let number = |word: u64| (word >> 11) as f64 / (1u64 << 53) as f64;
+            let weights: Vec<f64> = (0..rows).map(|_| 0.5 + number(rng.next_u64())).collect();
+            let targets: Vec<f64> = (0..2 * rows).map(|_| 3.0 * number(rng.next_u64()) - 1.0).collect();
+            let design = Design::new(&coalitions, &weights).unwrap();
+            let (design, constraint) = match kind {
+                0 => (design, Constraint::Sum(&[1.0, -2.0])),
+                1 => (design.centred_at(0.3).unwrap(), Constraint::None),
+                _ => (design.with_intercept(), Constraint::None),
+            };
+            let solve =
+                |kernel| least_squares_with(&design, &targets, 2, constraint, &Options { kernel }).unwrap();
+            let (fit, factored) = (solve(Kernel::MatrixFree), solve(Kernel::Auto));
+            let Inverse::Factored(factor) = &factored.inverse else { panic!("a small matrix is factored") };
+            let total: f64 = weights.iter().sum();
+            let dense = |row: usize| -> Vec<f64> {
+                let coalition = coalitions.row(row);
+                let bit = |row: usize, i: usize| f64::from(u8::from(coalitions.row(row).contains(i)));
+                let mean = |i: usize| (0..rows).map(|row| weights[row] * bit(row, i)).sum::<f64>() / total;
+                let taken = |i: usize| match kind {
+                    0 => coalition.size() as f64 / players as f64,
+                    1 => 0.3,
+                    _ => mean(i),
+                };
+                (0..players).map(|i| bit(row, i) - taken(i)).collect()
+            };
+            let rows = (0..rows).map(dense).collect();
+            Self { fit, rows, inverse: factor.pseudo_inverse() }
+        }
+
+        fn players(&self) -> usize {
+            self.rows[0].len()
+        }
+    }
+
+    fn dot(left: &[f64], right: &[f64]) -> f64 {
+        left.iter().zip(right).map(|(left, right)| left * right).sum()
+    }
+
+    fn assert_near(got: f64, want: f64, tolerance: f64, what: &str) {
+        assert!((got - want).abs() <= tolerance * want.abs(), "{what}: {got} instead of {want}");
+    }
+
+    /// Constrained, about a centre, about the mean; of fewer players than there are probes, and of more.
+    fn all() -> impl Iterator<Item = (String, Dense)> {
+        [(7, 60), (23, 300), (40, 330)].into_iter().flat_map(|(players, rows)| {
+            (0..3)
+                .map(move |kind| (format!("{players} players, kind {kind}"), Dense::new(players, rows, kind)))
+        })
+    }
+
+    #[test]
+    fn odds_of_hat_values_are_in_proportion_to_weighted_norms_and_they_sum_to_the_rank() {
+        for (name, Dense { fit, rows, .. }) in all() {
+            let of_mean = |row: usize| {
+                if fit.rows.form == Form::AboutMean { fit.rows.weights[row] / fit.total } else { 0.0 }
+            };
+            let hats: Vec<f64> =
+                fit.hat_values().iter().enumerate().map(|(row, hat)| hat - of_mean(row)).collect();
+            let factor = |row: usize| {
+                hats[row] / (1.0 - hats[row]) / (fit.rows.weights[row] * dot(&rows[row], &rows[row]))
+            };
+            let first = (0..rows.len()).find(|&row| hats[row] > 0.0).unwrap();
+            for row in (0..rows.len()).filter(|&row| hats[row] > 0.0) {
+                assert_near(factor(row), factor(first), 1e-9, &name);
+            }
+            assert_near(hats.iter().sum(), fit.dimension() as f64, 1e-9, &name);
+        }
+    }
+
+    #[test]
+    fn hat_values_are_shared_out_up_to_one_for_each_row_that_says_something() {
+        assert_eq!(shared_out(&[2.0, 0.0, 1.0], 2.0), [1.0, 0.0, 1.0]);
+        assert_eq!(shared_out(&[2.0, 0.0, 1.0], 3.0), [1.0, 0.0, 1.0]);
+        // 3/4 + 1/2 + 1/4 with τ = 1.
+        let got = shared_out(&[3.0, 1.0, 1.0 / 3.0], 1.5);
+        let want = [0.75, 0.5, 0.25];
+        assert!(got.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-12), "{got:?}");
+        let got = shared_out(&[1e-9, 5.0, 4.0, 3.0], 2.999_999);
+        assert!((got.iter().sum::<f64>() - 2.999_999).abs() < 1e-9, "{got:?}");
+    }
+
+    #[test]
+    fn probes_are_what_the_factored_matrix_makes_of_them() {
+        for (name, dense) in all() {
+            let n = dense.players();
+            for (among, less_mean) in [(0..n, false), (2..n - 1, true), (1..5, true), (1..5, false)] {
+                let is_constrained = dense.fit.rows.form == Form::Projected;
+                let probes = dense.fit.probes(&among, less_mean);
+                assert_eq!(probes.are_units, among.len() <= PROBES);
+                let count = if probes.are_units { among.len() } else { PROBES };
+                assert_eq!(probes.along.len(), count);
+                let (mut mean, mut mean_square) = (0.0, 0.0);
+                for (probe, along) in probes.along.iter().enumerate() {
+                    let mut vector = vec![0.0; n];
+                    let signs = random_signs(among.len());
+                    for (place, player) in among.clone().enumerate() {
+                        let unit = f64::from(u8::from(place == probe));
+                        vector[player] = if probes.are_units { unit } else { signs[(place, probe)] };
+                    }
+                    if less_mean || is_constrained {
+                        let mean = vector.iter().sum::<f64>() / among.len() as f64;
+                        among.clone().for_each(|player| vector[player] -= mean);
+                    }
+                    let solution: Vec<f64> =
+                        (0..n).map(|i| (0..n).map(|j| dense.inverse[(i, j)] * vector[j]).sum()).collect();
+                    mean += dot(&vector, &solution);
+                    mean_square += dot(&solution, &solution);
+                    // Solved to three digits.
+                    let want: Vec<f64> = dense.rows.iter().map(|row| dot(row, &solution)).collect();
+                    let largest = want.iter().fold(0.0, |largest: f64, want| largest.max(want.abs()));
+                    for (got, want) in along.iter().zip(&want) {
+                        let gap = (got.abs() - want.abs()).abs();
+                        assert!(gap < 0.01 * largest, "{name}, {among:?}: {got} {want}");
+                    }
+                }
+                let lost = usize::from(less_mean || is_constrained);
+                let repeats = if probes.are_units { 1 } else { PROBES };
+                let dimension = (repeats * (among.len() - lost)) as f64;
+                assert_near(probes.mean, mean / dimension, 0.01, &name);
+                let mean_square = (mean_square / dimension).max((mean / dimension).powi(2));
+                assert_near(probes.mean_square, mean_square, 0.02, &name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_certificate_is_its_formula_written_out() {
+        for (name, dense) in all() {
+            let (fit, n, m) = (&dense.fit, dense.players(), dense.rows.len());
+            let free: Vec<f64> = (0..m).map(|row| (row % 7) as f64 / 6.0).collect();
+            let times: Vec<u32> = (0..m).map(|row| [1, 3, 2, 0][row % 4]).collect();
+            let once: Vec<Drawn> = free.iter().map(|&free| Drawn { free, times: 1.0 }).collect();
+            let of_draws = |&times: &u32| Drawn {
+                free: if times > 0 { 1.0 } else { 0.0 },
+                times: f64::from(times.max(1)),
+            };
+            let draws: Vec<Drawn> = times.iter().map(of_draws).collect();
+            for (got, drawn, among) in [
+                (fit.certificate(&free), &once, None),
+                (fit.certificate_of_draws(&times), &draws, None),
+                (fit.certificate_of_deviations(2..n - 1, &free), &once, Some(2..n - 1)),
+                (fit.certificate_of_deviations(1..5, &free), &once, Some(1..5)),
+            ] {
+                assert_formula(&dense, &got.unwrap(), drawn, among, &name);
+            }
+        }
+    }
+
+    /// Row by row and player by player, as the notes at the head of the module say; the solutions for the probes are given.
+    fn assert_formula(
+        dense: &Dense,
+        got: &Certificate,
+        drawn: &[Drawn],
+        among: Option<Range<usize>>,
+        name: &str,
+    ) {
+        let (fit, n, m) = (&dense.fit, dense.players(), dense.rows.len());
+        let covered = among.clone().unwrap_or(0..n);
+        let name = &format!("{name}, {among:?}");
+        let probes = fit.probes(&covered, among.is_some());
+        let hats = fit.hat_values();
+        let is_constrained = fit.rows.form == Form::Projected;
+        // `a_k` less the mean of the players from whose mean the deviations are.
+        let deviation = |row: usize, player: usize| {
+            let a = &dense.rows[row];
+            let is_among = among.as_ref().is_some_and(|among| among.contains(&player));
+            let mean = a[covered.clone()].iter().sum::<f64>() / covered.len() as f64;
+            a[player] - if is_among { mean } else { 0.0 }
+        };
+        let norm = |row: usize| dot(&dense.rows[row], &dense.rows[row]);
+        let spread = probes.mean_square - probes.mean.powi(2);
+        let mut degrees: f64 =
+            (0..m).filter(|&row| drawn[row].free > 0.0).map(|row| drawn[row].times - hats[row]).sum();
+        let count: f64 = drawn.iter().filter(|drawn| drawn.free > 0.0).map(|drawn| drawn.times).sum();
+        for output in 0..2 {
+            let unit = fit.units[output].powi(2);
+            // What row k has of the squared images, and of those without it.
+            let of_row = |row: usize| {
+                let Drawn { free, times } = drawn[row];
+                let change = fit.rows.weights[row] * fit.errors[output][row];
+                free / times / (1.0 - hats[row] / times) * change.powi(2)
+            };
+            let outside = |row: usize| of_row(row) * (1.0 - hats[row]).powi(2);
+            let product = |one: usize, other: usize| -> f64 {
+                (0..m).map(|row| of_row(row) * probes.along[one][row] * probes.along[other][row]).sum()
+            };
+            let variance = |player: usize| -> f64 {
+                let loses_mean = is_constrained || among.as_ref().is_some_and(|all| all.contains(&player));
+                let share = if loses_mean { 1.0 - 1.0 / covered.len() as f64 } else { 1.0 };
+                let own = |row: usize| outside(row) * deviation(row, player).powi(2);
+                let (own, all) =
+                    ((0..m).map(own).sum::<f64>(), (0..m).map(|row| outside(row) * norm(row)).sum::<f64>());
+                probes.mean.powi(2) * own + spread * share * (all - own) / (n - 1) as f64
+            };
+            let (mut want, lengths, raise): (Vec<f64>, Vec<f64>, f64);
+            if probes.are_units {
+                want = (0..covered.len()).map(|probe| product(probe, probe)).collect();
+                let square = |row: usize| probes.along.iter().map(|along| along[row].powi(2)).sum::<f64>();
+                lengths = (0..m).map(|row| of_row(row) * square(row)).collect();
+                raise = 1.0;
+            } else {
+                want = covered.clone().map(variance).collect();
+                let measured = (0..PROBES).map(|probe| product(probe, probe)).sum::<f64>() / PROBES as f64;
+                raise = (measured / want.iter().sum::<f64>()).max(1.0);
+                want.iter_mut().for_each(|variance| *variance *= raise);
+                // Without a range of players all are meant, and under the constraint their rows sum to zero.
+                let part = covered.len() as f64 / n as f64;
+                let square =
+                    |row: usize| covered.clone().map(|player| deviation(row, player).powi(2)).sum::<f64>();
+                let length = |row: usize| {
+                    outside(row) * (probes.mean.powi(2) * square(row) + spread * part * norm(row))
+                };
+                lengths = (0..m).map(length).collect();
+            }
+            for (place, player) in covered.clone().enumerate() {
+                assert_near(got.variances[player * 2 + output], want[place] * unit, 1e-8, name);
+            }
+            // Rows of the constraint are projected, those of players outside of the range are not taken as such.
+            for player in (0..n).filter(|player| !is_constrained && !covered.contains(player)) {
+                assert_near(got.variances[player * 2 + output], variance(player) * unit, 1e-8, name);
+            }
+            let squares = raise * lengths.iter().sum::<f64>();
+            let fourths: f64 = (0..m).map(|row| (raise * lengths[row]).powi(2) / drawn[row].times).sum();
+            let square_trace = if probes.are_units {
+                let all = 0..covered.len();
+                all.clone()
+                    .flat_map(|one| all.clone().map(move |other| (one, other)))
+                    .map(|(one, other)| product(one, other).powi(2))
+                    .sum()
+            } else {
+                let pairs: Vec<f64> = (0..PROBES)
+                    .flat_map(|one| (0..one).map(move |other| (one, other)))
+                    .map(|(one, other)| product(one, other).powi(2))
+                    .collect();
+                let mean = pairs.iter().sum::<f64>() / 120.0;
+                let squares = pairs.iter().map(|pair| (pair - mean).powi(2)).sum::<f64>();
+                mean + (squares / (120.0 * 119.0)).sqrt() + 0.1 * fourths
+            };
+            let directions = (squares * squares - fourths) / (square_trace - fourths);
+            let directions = if square_trace > fourths { directions } else { f64::INFINITY };
+            assert_near(got.directions[output], directions.clamp(1.0, covered.len() as f64), 1e-7, name);
+            let spread_of_lengths = fourths - squares * squares / count;
+            if spread_of_lengths > 0.0 {
+                degrees = degrees.min(2.0 * squares * squares / spread_of_lengths);
+            }
+        }
+        assert_near(got.degrees_of_freedom, degrees.max(1.0), 1e-8, name);
+    }
+
+    #[test]
+    fn a_row_that_is_met_exactly_says_nothing_of_its_error() {
+        // As many rows as players.
+        let coalitions = Coalitions::from_masks(3, [1, 2, 4]);
+        let design = Design::new(&coalitions, &[1.0, 2.0, 3.0]).unwrap();
+        let options = Options { kernel: Kernel::MatrixFree };
+        let fit = least_squares_with(&design, &[1.0; 3], 1, Constraint::None, &options).unwrap();
+        assert_eq!(fit.hat_values(), [1.0; 3]);
+        let refused = fit.certificate(&[0.0, 0.5, 0.5]);
+        assert!(matches!(refused, Err(SolverError::Saturated { row: 1, hat_value: 1.0 })), "{refused:?}");
+        let refused = fit.certificate_of_draws(&[2, 1, 2]);
+        assert!(matches!(refused, Err(SolverError::Saturated { row: 1, .. })), "{refused:?}");
+        assert!(fit.certificate(&[0.0; 3]).unwrap().variances.iter().all(|&variance| variance == 0.0));
+        assert!(fit.certificate_of_draws(&[2; 3]).is_ok());
+    }
+}

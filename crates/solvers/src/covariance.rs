@@ -225,4 +225,47 @@ mod tests {
         // Losses of one size leave nothing unknown of the trace.
         assert!(sphere.traces().degrees_of_freedom(199.0) > 1e9);
     }
+
+    #[test]
+    fn random_signs_are_the_bits_of_a_stream_for_each_probe() {
+        for players in [1, 63, 64, 65, 130] {
+            let signs = random_signs(players);
+            assert_eq!((signs.nrows(), signs.ncols()), (players, PROBES));
+            for probe in 0..PROBES {
+                let mut rng = stream(0, Purpose::Directions, probe as u64);
+                let words = [rng.next_u64(), rng.next_u64(), rng.next_u64()];
+                for player in 0..players {
+                    let is_set = words[player / 64] & (1 << (player % 64)) != 0;
+                    assert_eq!(signs[(player, probe)], if is_set { 1.0 } else { -1.0 });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn traces_of_many_players_are_means_over_the_signs_and_one_standard_error_more() {
+        let (players, all) = (40, losses(40, 25, 6));
+        let mut covariance = Covariance::new(3..43);
+        all.chunks(5 * players).for_each(|block| covariance.add(block, std::iter::repeat(2.0)));
+        assert_eq!(covariance.players(), 3..43);
+        let signs = random_signs(players);
+        let squared = |probe: usize| -> f64 {
+            let mut image = vec![0.0; players];
+            for loss in all.chunks(players) {
+                let along: f64 = (0..players).map(|i| loss[i] * signs[(i, probe)]).sum();
+                image.iter_mut().zip(loss).for_each(|(image, entry)| *image += along * entry);
+            }
+            image.iter().map(|entry| entry * entry).sum()
+        };
+        let norms: Vec<f64> = (0..PROBES).map(squared).collect();
+        let mean = norms.iter().sum::<f64>() / 16.0;
+        let spread: f64 = norms.iter().map(|norm| (norm - mean).powi(2)).sum();
+        let got = covariance.traces();
+        let squares: Vec<f64> =
+            all.chunks(players).map(|loss| loss.iter().map(|entry| entry * entry).sum()).collect();
+        let fourths: f64 = squares.iter().map(|square| square * square / 2.0).sum();
+        assert!((got.squares / squares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!((got.fourths / fourths - 1.0).abs() < 1e-12);
+        assert!((got.square_trace / (mean + (spread / (16.0 * 15.0)).sqrt()) - 1.0).abs() < 1e-12);
+    }
 }

@@ -587,4 +587,122 @@ mod tests {
             SolverError::Weight { index: 1, value: 0.0 }
         );
     }
+
+    #[test]
+    fn outputs_side_by_side_are_what_they_are_alone() {
+        for (rows, columns, factors) in [(9, 3, 4), (12, 0, 30), (14, 5, 40)] {
+            let case = Case::new(rows, columns, factors);
+            let gram = case.gram();
+            let other = numbers(rows, 9);
+            let both: Vec<f64> =
+                case.targets.iter().zip(&other).flat_map(|(one, other)| [*one, *other]).collect();
+            let functionals = Functionals { count: rows, of_columns: &case.columns, covariances: &gram };
+            for prior in [PriorCovariance::Gram(&gram), PriorCovariance::Factors(&case.factors)] {
+                let new = |targets: &[f64], outputs| {
+                    DualRidge::new(&case.columns, prior, &case.weights, targets, outputs).unwrap()
+                };
+                let together = new(&both, 2);
+                assert_eq!((together.rows(), together.outputs()), (rows, 2));
+                let estimate = together.estimate(&functionals, 0.5);
+                let (predicted, left) = (together.predict(&functionals, 0.5), together.left_out(0.5));
+                for (output, targets) in [&case.targets, &other].into_iter().enumerate() {
+                    let alone = new(targets, 1);
+                    assert_eq!(alone.outputs(), 1);
+                    let wanted = alone.estimate(&functionals, 0.5);
+                    assert_eq!(wanted.influences.len(), rows * rows);
+                    let of_output = |numbers: &[f64]| -> Vec<f64> {
+                        numbers.iter().skip(output).step_by(2).copied().collect()
+                    };
+                    for (got, wanted) in [
+                        (of_output(&estimate.values), &wanted.values),
+                        (of_output(&predicted), &wanted.values),
+                        (of_output(&left), &alone.left_out(0.5)),
+                        (estimate.influences.clone(), &wanted.influences),
+                    ] {
+                        assert_eq!(got.len(), wanted.len());
+                        for (got, wanted) in got.iter().zip(wanted) {
+                            assert!((got - wanted).abs() < 1e-10, "output {output}: {got} {wanted}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn degrees_of_freedom_are_the_rows_less_what_each_has_of_its_own_estimate() {
+        for (rows, columns, factors) in CASES {
+            let case = Case::new(rows, columns, factors);
+            let gram = case.gram();
+            let functionals = Functionals { count: rows, of_columns: &case.columns, covariances: &gram };
+            for is_gram in [true, false] {
+                let ridge = case.ridge(is_gram);
+                for strength in [1e-2, 0.5, 40.0] {
+                    let influences = ridge.estimate(&functionals, strength).influences;
+                    let own: f64 = (0..rows).map(|row| influences[row * rows + row]).sum();
+                    let got = ridge.degrees_of_freedom(strength);
+                    assert!((got - (rows as f64 - own)).abs() < 1e-8, "{rows} {columns} {factors}: {got}");
+                }
+                // With a large strength λ the prior explains Σ e / λ of the rows that are free.
+                let free = (rows - columns) as f64;
+                let explained = free - ridge.degrees_of_freedom(1e6);
+                let wanted = 1e6 * explained / free;
+                let got = ridge.mean_eigenvalue();
+                assert!((got - wanted).abs() < 1e-3 * wanted.max(1e-3), "{rows} {is_gram}: {got} {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_alone_tells_a_column_cannot_be_left_out() {
+        let mut case = Case::new(9, 2, 4);
+        // The second column is of row 3 alone.
+        (0..9).for_each(|row| case.columns[2 * row + 1] = if row == 3 { 1.0 } else { 0.0 });
+        for is_gram in [true, false] {
+            let left = case.ridge(is_gram).left_out(0.5);
+            for (row, left) in left.iter().enumerate() {
+                assert_eq!(left.is_nan(), row == 3, "row {row}: {left}");
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_and_weights_that_do_not_fit_are_told_from_those_that_do() {
+        let case = Case::new(4, 2, 3);
+        let gram = case.gram();
+        let new = |prior, weights: &[f64], targets: &[f64], outputs| {
+            DualRidge::new(&case.columns, prior, weights, targets, outputs).map(|ridge| ridge.outputs())
+        };
+        let all = PriorCovariance::Gram(&gram);
+        assert_eq!(new(all, &case.weights, &[0.0; 8], 2), Ok(2));
+        let refused = new(all, &case.weights, &[0.0; 6], 2);
+        assert_eq!(refused, Err(SolverError::TargetCount { given: 6, rows: 4, outputs: 2 }));
+        for prior in [PriorCovariance::Gram(&gram[..12]), PriorCovariance::Factors(&gram[..6])] {
+            let refused = new(prior, &case.weights, &case.targets, 1);
+            assert!(matches!(refused, Err(SolverError::TargetCount { rows: 4, outputs: 4, .. })));
+        }
+        for bad in [f64::NAN, f64::INFINITY, -1.0] {
+            let refused = new(all, &[1.0, 1.0, bad, 1.0], &case.targets, 1);
+            assert!(matches!(refused, Err(SolverError::Weight { index: 2, .. })), "{bad}");
+        }
+        // As many columns as rows leave nothing.
+        let full = DualRidge::new(&[1.0; 16], all, &case.weights, &case.targets, 1);
+        assert!(matches!(full, Err(SolverError::NoRows)));
+        let nearly = DualRidge::new(&numbers(12, 5), all, &case.weights, &case.targets, 1);
+        assert_eq!(nearly.unwrap().degrees_of_freedom(1e12).round(), 1.0);
+    }
+
+    #[test]
+    fn cross_products_are_added_to_what_is_there() {
+        // 2 × 2 numbers and 3 × 2, one column after the other.
+        let mut gram = [100.0; 6];
+        add_cross_products(&[1.0, 2.0, 3.0, 4.0], &[1.0, 0.0, -1.0, 2.0, 5.0, 0.0], (2, 3), &mut gram);
+        assert_eq!(gram, [107.0, 115.0, 99.0, 110.0, 120.0, 98.0]);
+        add_cross_products(&[], &[], (2, 3), &mut gram);
+        assert_eq!(gram, [107.0, 115.0, 99.0, 110.0, 120.0, 98.0]);
+        add_cross_products(&[], &[], (0, 3), &mut []);
+        let short =
+            std::panic::catch_unwind(|| add_cross_products(&[1.0; 2], &[1.0; 3], (2, 3), &mut [0.0; 5]));
+        assert!(short.is_err());
+    }
 }

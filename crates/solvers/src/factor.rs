@@ -398,4 +398,14 @@ mod tests {
         assert!((largest_of_tridiagonal(&[1.0, 5.0, 2.0], &[0.0, 0.0]) - 5.0).abs() < 1e-12);
         assert_eq!(largest_of_tridiagonal(&[4.0], &[]), 4.0);
     }
+
+    #[test]
+    fn the_fixed_start_is_the_sequence_of_splitmix_from_zero() {
+        // The first words of the generator for the seed 0, as its authors' code gives them, as fractions of the largest integer.
+        let words: [u64; 4] =
+            [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f, 0xf88b_b8a8_724c_81ec];
+        for (index, word) in words.into_iter().enumerate() {
+            assert_eq!(scattered(index as u64), word as i64 as f64 / i64::MAX as f64, "{index}");
+        }
+    }
 }

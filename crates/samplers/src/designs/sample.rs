@@ -168,3 +168,19 @@ pub(crate) fn check_rows(players: usize, rows: usize) -> Result<usize, SamplerEr
     let most = most_rows(players);
     if rows > most { Err(SamplerError::TooManyRows { given: rows, most }) } else { Ok(rows) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_refused_beyond_the_most_words() {
+        let all = 1 << 27;
+        for (players, most) in [(0, all), (1, all), (64, all), (65, all / 2), (1000, all / 16)] {
+            assert_eq!(most_rows(players), most, "{players} players");
+            assert_eq!(check_rows(players, most), Ok(most));
+            let refused = check_rows(players, most + 1);
+            assert_eq!(refused, Err(SamplerError::TooManyRows { given: most + 1, most }));
+        }
+    }
+}

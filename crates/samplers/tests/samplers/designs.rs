@@ -254,3 +254,15 @@ fn samples_too_large_to_number_are_refused_before_any_work() {
         }
     }
 }
+
+#[test]
+fn a_sample_is_of_the_players_and_the_pairing_of_its_sampler() {
+    for pairing in PAIRINGS {
+        for sampler in all_samplers(&law(1, 9), pairing) {
+            let sample = sampler.sample(20, 3).unwrap();
+            assert_eq!((sampler.players(), sample.coalitions().players()), (9, 9));
+            assert_eq!((sample.pairing(), sample.strata().len()), (pairing, 10));
+            assert_eq!(&sample.clone().into_coalitions(), sample.coalitions());
+        }
+    }
+}

@@ -215,3 +215,14 @@ fn weights_of_any_size_give_the_same_coefficients() {
         assert_eq!(got_sum, sum * scale, "2^{exponent}");
     }
 }
+
+#[test]
+fn a_design_tells_what_it_was_made_of() {
+    let (rows, weights) = (Coalitions::from_masks(2, [1, 2]), [3.0, 4.0]);
+    let plain = Design::new(&rows, &weights).unwrap();
+    assert_eq!((plain.coalitions(), plain.weights()), (&rows, &weights[..]));
+    assert!(!plain.is_paired() && !plain.has_intercept() && plain.with_intercept().has_intercept());
+    for paired in [Design::paired(&rows, &weights[..1]), Design::paired_apart(&rows, &weights)] {
+        assert!(paired.unwrap().is_paired());
+    }
+}

@@ -157,3 +157,147 @@ fn what_violates_an_axiom_is_found() {
     assert!(!axioms::is_dummy(&game, 0, 1e-9));
     assert!(!axioms::is_null(&game, 2, 1e-9));
 }
+
+/// Whether `check` allows a difference of `share` of 1e-6 times `scale`, which it must up to a share of one.
+fn allows_what_it_says(what: &str, scale: f64, check: impl Fn(f64, f64) -> Result<(), axioms::Violation>) {
+    let tolerance = 1e-6;
+    for sign in [1.0, -1.0] {
+        assert_eq!(check(sign * 0.9 * tolerance * scale, tolerance), Ok(()), "{what}");
+        let refused = check(sign * 1.1 * tolerance * scale, tolerance).unwrap_err();
+        assert!((refused.allowed / (tolerance * scale) - 1.0).abs() < 1e-9, "{what}: {refused}");
+    }
+}
+
+/// Two players who add 1 each, the third 2, and 1000 times that in the other output.
+fn of_two_scales() -> TabulatedGame {
+    let worth = |mask: u64| f64::from((mask & 3).count_ones()) + 2.0 * (mask >> 2) as f64;
+    let both = (0..8).flat_map(|mask| [5.0 + worth(mask), 1000.0 * worth(mask) - 7000.0]);
+    TabulatedGame::new(both.collect(), 2).unwrap()
+}
+
+#[test]
+fn tolerances_are_shares_of_the_largest_number_that_an_axiom_compares() {
+    let game = of_two_scales();
+    let exact = [1.0, 1000.0, 1.0, 1000.0, 2.0, 2000.0];
+    // What a coalition adds to the empty one, at most, in each output.
+    for (output, range) in [(0, 4.0), (1, 4000.0)] {
+        let off = |player: usize, by: f64| {
+            let mut values = exact;
+            values[2 * player + output] += by;
+            values
+        };
+        let check = |by, tolerance| axioms::symmetry(&game, &off(1, by), tolerance);
+        allows_what_it_says("symmetry", range, check);
+        let check = |by, tolerance| axioms::dummy(&game, &off(2, by), tolerance);
+        allows_what_it_says("dummy", range, check);
+        // Player 1 of the larger game adds nothing.
+        let larger = with_dummy(&game, 1, 0.0);
+        let check = |by: f64, tolerance| {
+            let mut values = [[1.0, 1000.0], [0.0, 0.0], [1.0, 1000.0], [2.0, 2000.0]].concat();
+            values[2 + output] += by;
+            axioms::null_player(&larger, &values, tolerance)
+        };
+        allows_what_it_says("null player", range, check);
+        let merged = [2.0, 2000.0, 2.0, 2000.0];
+        let check = |by, tolerance| axioms::two_efficiency(&game, &off(1, by), (0, 1), &merged, tolerance);
+        allows_what_it_says("2-efficiency", range, check);
+        let check = |by: f64, tolerance| {
+            let mut merged = [1.0, 1000.0, 3.0, 3000.0];
+            merged[2 + output] += by;
+            axioms::two_efficiency(&game, &exact, (1, 2), &merged, tolerance)
+        };
+        allows_what_it_says("2-efficiency of the last two", range, check);
+        // The sum of three players, each wrong by so much.
+        for (base, full, scale) in [
+            ([0.0, 0.0], [4.0, 4000.0], range),
+            ([5.0, -7000.0], [9.0, -3000.0], [9.0, 7000.0][output]),
+            ([-9.0, -9000.0], [-5.0, -5000.0], [9.0, 9000.0][output]),
+        ] {
+            let check = |by, tolerance| axioms::efficiency(&off(1, by), &base, &full, tolerance);
+            allows_what_it_says("efficiency", 3.0 * scale, check);
+        }
+        let large = [[1.0, 1000.0], [1.0, 1000.0], [-20.0, -20_000.0]].concat();
+        let check = |by: f64, tolerance| {
+            let mut values = large.clone();
+            values[2 + output] += by;
+            axioms::efficiency(&values, &[0.0; 2], &[-18.0, -18_000.0], tolerance)
+        };
+        allows_what_it_says("efficiency of large values", 3.0 * [20.0, 20_000.0][output], check);
+    }
+    for (parts, scale) in [([1.0, 1.0], 4000.0), ([-5.0, 3.0], 10_000.0), ([0.5, 0.5], 2000.0)] {
+        let combined: Vec<f64> = exact.iter().map(|value| (parts[0] + parts[1]) * value).collect();
+        let check = |by: f64, tolerance| {
+            let mut combined = combined.clone();
+            combined[3] += by;
+            axioms::linearity(&[(parts[0], &exact), (parts[1], &exact)], &combined, tolerance)
+        };
+        allows_what_it_says("linearity", scale, check);
+    }
+}
+
+#[test]
+fn players_are_alike_and_add_the_same_up_to_a_share_of_the_range() {
+    for output in 0..2 {
+        let range = [4.0, 4000.0][output];
+        let check = |by: f64| {
+            let mut table = of_two_scales().values_in_order().to_vec();
+            // The coalition of players 0 and 2.
+            table[5 * 2 + output] += by * 1e-6 * range;
+            let game = TabulatedGame::new(table, 2).unwrap();
+            let larger = with_dummy(&game, 3, 0.0);
+            let mut table = larger.values_in_order().to_vec();
+            table[(8 + 5) * 2 + output] += by * 1e-6 * range;
+            let larger = TabulatedGame::new(table, 2).unwrap();
+            [
+                axioms::are_symmetric(&game, 0, 1, 1e-6),
+                axioms::is_dummy(&game, 0, 1e-6) && axioms::is_dummy(&game, 2, 1e-6),
+                axioms::is_null(&larger, 3, 1e-6),
+            ]
+        };
+        for sign in [1.0, -1.0] {
+            assert_eq!(check(sign * 0.9), [true; 3], "output {output}");
+            assert_eq!(check(sign * 1.1), [false; 3], "output {output}");
+        }
+    }
+    assert!(!axioms::is_null(&of_two_scales(), 2, 1e-6));
+}
+
+#[test]
+fn of_several_violations_the_worst_is_told() {
+    let game = of_two_scales();
+    let mut values = [1.0, 1000.0, 1.0, 1000.0, 2.0, 2000.0];
+    (values[0], values[2], values[4]) = (1.5, 3.0, 1.75);
+    let worst = axioms::dummy(&game, &values, 1e-9).unwrap_err();
+    assert_eq!((worst.output, worst.got, worst.wanted), (0, 3.0, 1.0));
+    values[5] = 1000.0;
+    let worst = axioms::dummy(&game, &values, 1e-9).unwrap_err();
+    assert_eq!((worst.output, worst.got, worst.wanted), (1, 1000.0, 2000.0));
+    values[1] = f64::NAN;
+    let worst = axioms::dummy(&game, &values, 1e-9).unwrap_err();
+    assert!(worst.output == 1 && worst.got.is_nan() && worst.wanted == 1000.0);
+}
+
+#[test]
+fn values_of_another_shape_and_players_that_are_not_there_panic() {
+    let game = of_two_scales();
+    let (three, partition) = ([0.0; 6], apportion_games::Partition::whole(2));
+    let wrong: [&(dyn Fn() + std::panic::RefUnwindSafe); 14] = [
+        &|| _ = axioms::symmetry(&game, &[0.0; 5], 1e-9),
+        &|| _ = axioms::dummy(&game, &[0.0; 7], 1e-9),
+        &|| _ = axioms::efficiency(&three, &[0.0; 2], &[0.0; 3], 1e-9),
+        &|| _ = axioms::efficiency(&[0.0; 5], &[0.0; 2], &[0.0; 2], 1e-9),
+        &|| _ = axioms::are_symmetric(&game, 0, 3, 1e-9),
+        &|| _ = axioms::are_symmetric(&game, 3, 0, 1e-9),
+        &|| _ = axioms::is_dummy(&game, 3, 1e-9),
+        &|| drop(axioms::merged(&game, 1, 1)),
+        &|| drop(axioms::merged(&game, 1, 3)),
+        &|| _ = axioms::two_efficiency(&game, &three, (1, 1), &[0.0; 4], 1e-9),
+        &|| _ = axioms::two_efficiency(&game, &three, (1, 3), &[0.0; 4], 1e-9),
+        &|| _ = axioms::two_efficiency(&game, &three, (0, 1), &[0.0; 6], 1e-9),
+        &|| _ = axioms::quotient_property(&partition, &[0.0; 3], &[0.0], 1e-9),
+        &|| _ = axioms::symmetry_within_groups(&game, &partition, &three, 1e-9),
+    ];
+    for (index, wrong) in wrong.into_iter().enumerate() {
+        assert!(std::panic::catch_unwind(wrong).is_err(), "{index}");
+    }
+}

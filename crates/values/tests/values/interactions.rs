@@ -519,6 +519,55 @@ fn the_answer_finds_coalitions_ranks_them_and_makes_matrices() {
     }
 }
 
+#[test]
+fn constants_and_errors_are_told_beside_the_values_that_they_are_of() {
+    let pairs = enumerate_interactions(&random_game(3, 2), &InteractionIndex::KShapley, 2).unwrap();
+    assert_eq!((pairs.std_errors(), pairs.matrix_of_errors()), (None, None));
+    let errors: Vec<f64> = (1..=12).map(f64::from).collect();
+    let with = pairs.clone().with_std_errors(errors.clone()).with_constant(vec![7.0, 8.0]);
+    assert_eq!(with.std_errors(), Some(&errors[..]));
+    assert_eq!((with.constant(), with.get(&[])), (&[7.0, 8.0][..], Some(&[7.0, 8.0][..])));
+    assert_eq!((with.values(), with.order(), with.outputs()), (pairs.values(), 2, 2));
+    // 0, 1, 2 on the diagonal; 01, 02 and 12 beside it, whole.
+    let wanted =
+        [1.0, 2.0, 7.0, 8.0, 9.0, 10.0, 7.0, 8.0, 3.0, 4.0, 11.0, 12.0, 9.0, 10.0, 11.0, 12.0, 5.0, 6.0];
+    assert_eq!(with.matrix_of_errors().unwrap(), wanted);
+}
+
+#[test]
+fn coalitions_are_put_in_order_with_their_values_beyond_a_word_of_bits() {
+    let lists: [&[usize]; 7] = [&[64, 69], &[3], &[0, 69], &[64], &[0, 3, 65], &[0, 64], &[0, 3, 64]];
+    let in_order: [&[usize]; 7] = [&[3], &[64], &[0, 64], &[0, 69], &[64, 69], &[0, 3, 64], &[0, 3, 65]];
+    let make = |lists: &[&[usize]], order: usize| {
+        let mut coalitions = Coalitions::new(70);
+        lists.iter().for_each(|list| coalitions.push_members(list.iter().copied()));
+        let number = |list: &&[usize]| list.iter().map(|&member| member as f64).sum::<f64>();
+        let values = lists.iter().flat_map(|list| [number(list), -number(list)]).collect();
+        let index = InteractionIndex::KShapley;
+        Interactions::new((index, order), coalitions, values, vec![0.0; 2], vec![1.0; 2])
+    };
+    let found = make(&lists, 3);
+    assert_eq!(found, make(&in_order, 3));
+    for (coalition, list) in found.coalitions().iter().zip(in_order) {
+        assert!(coalition.members().eq(list.iter().copied()));
+        let number: f64 = list.iter().map(|&member| member as f64).sum();
+        assert_eq!(found.get(list), Some(&[number, -number][..]), "{list:?}");
+    }
+    for list in [&[5][..], &[69], &[0, 3], &[68, 69], &[0, 3, 66], &[1, 2, 3], &[0, 1, 2, 3]] {
+        assert_eq!(found.get(list), None, "{list:?}");
+    }
+    let wrong: [&(dyn Fn() + std::panic::RefUnwindSafe); 5] = [
+        &|| drop(make(&lists, 2)),
+        &|| drop(make(&[&[1], &[0], &[1]], 3)),
+        &|| drop(make(&[&[], &[0]], 3)),
+        &|| drop(found.strongest(1, 1, 2)),
+        &|| drop(found.clone().with_std_errors(vec![0.0; 13])),
+    ];
+    for (index, wrong) in wrong.into_iter().enumerate() {
+        assert!(std::panic::catch_unwind(wrong).is_err(), "{index}");
+    }
+}
+
 prop_compose! {
     fn any_game()(players in 1..8usize, outputs in 1..3usize)(
         values in prop::collection::vec(-10.0..10.0f64, outputs << players), outputs in Just(outputs),

@@ -1,7 +1,7 @@
 //! Linear values by laws against semivalues and orders, and the laws that are refused.
 
 use apportion_games::{CoalitionView, Coalitions, Game, SumOfUnanimity, TabulatedGame};
-use apportion_values::{CoalitionLaw, LinearValue, Semivalue, ValueError, enumerate};
+use apportion_values::{CoalitionLaw, LawProblem, LinearValue, Semivalue, ValueError, enumerate};
 
 use crate::common::assert_close;
 
@@ -135,4 +135,71 @@ fn laws_survive_being_written_and_read() {
     let text = serde_json::to_string(&value).unwrap();
     assert_eq!(serde_json::from_str::<LinearValue>(&text).unwrap(), value);
     assert!(serde_json::from_str::<LinearValue>("[[[[7],1.0]]]").is_err());
+}
+
+#[test]
+fn laws_of_more_coalitions_than_are_asked_for_at_once_are_summed_in_parts() {
+    // 2^12 coalitions of each of two of 13 players, one of each other.
+    let players = 13;
+    let game = random(players, 5);
+    let law = |player: usize| {
+        let masks = (0..1u64 << players).filter(|mask| mask >> player & 1 == 0);
+        let masks: Vec<u64> = if player < 2 { masks.collect() } else { masks.take(1).collect() };
+        let weights = vec![1.0 / masks.len() as f64; masks.len()];
+        CoalitionLaw::new(Coalitions::from_masks(players, masks), weights)
+    };
+    let value = LinearValue::from_laws((0..players).map(law).collect()).unwrap();
+    let got = value.enumerate(&game).unwrap();
+    let banzhaf = enumerate(&game, Semivalue::Banzhaf).unwrap();
+    assert_close(&got.values[..2], &banzhaf.values[..2], 1e-12, "all coalitions");
+    let alone = |player: usize| game.value(1 << player)[0] - game.value(0)[0];
+    let wanted: Vec<f64> = (2..players).map(alone).collect();
+    assert_close(&got.values[2..], &wanted, 1e-14, "the empty one alone");
+    assert_eq!(value.law(0).coalitions().len(), 4096);
+    assert_eq!(value.law(5).probabilities(), [1.0]);
+}
+
+#[test]
+fn a_table_of_laws_is_made_for_one_to_twenty_players() {
+    for players in [0, 21] {
+        let refused = LinearValue::weighted_shapley(&vec![1.0; players]).unwrap_err();
+        assert!(matches!(refused, ValueError::Players { given, most: 20 } if given == players), "{refused}");
+    }
+    let one = LinearValue::weighted_shapley(&[3.0]).unwrap();
+    assert_eq!(one.law(0).probabilities(), [1.0]);
+    let refused = LinearValue::weighted_shapley(&[1.0, f64::INFINITY]).unwrap_err();
+    assert!(matches!(refused, ValueError::PlayerWeight { player: 1, .. }), "{refused}");
+    // Coalitions of weight zero are left out.
+    let first = LinearValue::from_weights(3, |_, coalition| f64::from(coalition.size() == 0)).unwrap();
+    assert!((0..3).all(|player| first.law(player).coalitions().len() == 1));
+}
+
+#[test]
+fn each_fault_of_a_law_is_told_as_what_it_is() {
+    let problem = |players: usize, coalitions: Coalitions, weights: &[f64]| {
+        let law = || CoalitionLaw::new(coalitions.clone(), weights.to_vec());
+        match LinearValue::from_laws((0..players).map(|_| law()).collect()) {
+            Err(ValueError::Law { player: 0, problem }) => problem,
+            other => panic!("{other:?}"),
+        }
+    };
+    let empty = || Coalitions::from_masks(2, [0]);
+    assert_eq!(problem(2, empty(), &[0.5, 0.5]), LawProblem::Lengths { coalitions: 1, weights: 2 });
+    assert_eq!(problem(2, empty(), &[]), LawProblem::Lengths { coalitions: 1, weights: 0 });
+    assert_eq!(problem(2, Coalitions::new(2), &[]), LawProblem::Lengths { coalitions: 0, weights: 0 });
+    assert_eq!(problem(3, empty(), &[1.0]), LawProblem::OtherPlayers { given: 2, wanted: 3 });
+    let negative = problem(2, Coalitions::from_masks(2, [0, 2]), &[1.25, -0.25]);
+    assert!(matches!(negative, LawProblem::Weight { weight: -0.25, .. }), "{negative}");
+    let infinite = problem(2, empty(), &[f64::INFINITY]);
+    assert!(matches!(infinite, LawProblem::Weight { .. }), "{infinite}");
+    for off in [2e-9, -2e-9] {
+        let sum = problem(2, empty(), &[1.0 + off]);
+        assert!(matches!(sum, LawProblem::Sum { .. }), "{sum}");
+    }
+    let law = || CoalitionLaw::new(Coalitions::from_masks(1, [0]), vec![1.0 - 0.5e-9]);
+    assert!(LinearValue::from_laws(vec![law()]).is_ok());
+    // A player that is not there: 2 of 2.
+    let refused = serde_json::from_str::<LinearValue>("[[[[],1.0]],[[[2],1.0]]]").unwrap_err().to_string();
+    assert!(refused.contains("player 1") && refused.contains("3 players") && refused.contains("2 players"));
+    assert!(serde_json::from_str::<LinearValue>("[[[[1],1.0]],[[[0],1.0]]]").is_ok());
 }

@@ -185,3 +185,13 @@ fn what_is_no_semivalue_is_refused_with_what_is_wanted() {
         assert!(message.contains(wanted), "{position}: {message}");
     }
 }
+
+#[test]
+fn weights_by_size_serve_where_the_number_of_coalitions_overflows() {
+    // C(1030, 515) is beyond the largest number, and all weights of Banzhaf values are 2^-1030.
+    let by_size = Semivalue::by_size(&[2f64.powi(-1030); 1031]).unwrap();
+    let (got, wanted) = (by_size.size_law(1031), Semivalue::Banzhaf.size_law(1031));
+    for (size, (got, wanted)) in got.iter().zip(&wanted).enumerate() {
+        assert!((got - wanted).abs() <= 1e-9 * wanted, "{size}: {got} {wanted}");
+    }
+}

@@ -1,9 +1,12 @@
 //! Solution concepts by name, with their groups or graph, and what they reduce to.
 
-use apportion_games::{Additive, Graph, Partition, SumOfUnanimity};
-use apportion_values::{GraphValue, LinearValue, SolutionConcept, Value, ValueError, enumerate};
+use apportion_games::{Additive, Cached, Coalitions, Graph, Hierarchy, Partition, SumOfUnanimity};
+use apportion_values::{
+    CoalitionLaw, CoalitionalValue, GraphValue, LinearValue, Semivalue, SolutionConcept, Value, ValueError,
+    enumerate,
+};
 
-use crate::common::assert_close;
+use crate::common::{assert_close, random_game};
 
 /// Of single players, of players in groups, of groups, of players on a graph.
 const NAMES: &str = "
@@ -138,4 +141,165 @@ fn values_are_those_of_the_concept() {
         Value::on_graph(local.clone(), graph.clone()).enumerate(&game).unwrap().values,
         local.enumerate(&game, &graph).unwrap().values
     );
+}
+
+/// Groups of one, one group, and groups of several sizes.
+fn partitions() -> Vec<Partition> {
+    let three = Partition::new(7, vec![vec![6, 2, 4], vec![0], vec![1, 3, 5]]).unwrap();
+    let two = Partition::new(7, vec![vec![0, 1, 2, 3, 4], vec![5, 6]]).unwrap();
+    vec![Partition::singletons(7), Partition::whole(7), two, three]
+}
+
+#[test]
+fn coalitions_are_counted_as_many_as_enumeration_looks_at() {
+    for name in ["shapley", "owen", "coalitional=beta=4,1/banzhaf", "two-step", "quotient-banzhaf"] {
+        let concept: SolutionConcept = name.parse().unwrap();
+        for partition in partitions() {
+            let groups = concept.needs_partition().then_some(&partition);
+            let game = Cached::new(random_game(7, 1));
+            concept.enumerate(&game, groups).unwrap();
+            assert_eq!(concept.coalitions(7, groups), Some(game.distinct()), "{name}, {partition:?}");
+            let value = Value::of(concept.clone(), groups.cloned(), None).unwrap();
+            assert_eq!(value.coalitions(7), Some(game.distinct()), "{name}, {partition:?}");
+        }
+    }
+    // Over a hierarchy as over the partition that it is.
+    for partition in partitions().into_iter().skip(2) {
+        let over = Value::owen_over(Hierarchy::from(&partition));
+        assert_eq!(over.coalitions(7), SolutionConcept::owen().coalitions(7, Some(&partition)));
+    }
+}
+
+#[test]
+fn coalitions_of_laws_are_those_they_name_with_and_without_the_player_and_never_more_than_all() {
+    // Of each player the coalition of all others: these, the whole, and the empty one.
+    let law = |players: usize, player: usize| {
+        let mut coalitions = Coalitions::new(players);
+        coalitions.push_members((0..players).filter(|&other| other != player));
+        CoalitionLaw::new(coalitions, vec![1.0])
+    };
+    for (players, wanted) in [(1, 2), (2, 4), (3, 8), (4, 10), (7, 16), (30, 62)] {
+        let value = LinearValue::from_laws((0..players).map(|player| law(players, player)).collect());
+        let concept = SolutionConcept::from(value.unwrap());
+        assert_eq!(concept.coalitions(players, None), Some(wanted), "{players} players");
+    }
+}
+
+#[test]
+fn coalitions_are_counted_up_to_the_most_that_are_enumerated() {
+    let shapley = SolutionConcept::from(Semivalue::Shapley);
+    assert_eq!((shapley.coalitions(25, None), shapley.coalitions(26, None)), (Some(1 << 25), None));
+    let groups = |sizes: &[usize]| {
+        let mut players = 0..sizes.iter().sum::<usize>();
+        let groups = sizes.iter().map(|&size| players.by_ref().take(size).collect()).collect();
+        Partition::new(sizes.iter().sum(), groups).unwrap()
+    };
+    let count = |name: &str, sizes: &[usize]| {
+        let concept: SolutionConcept = name.parse().unwrap();
+        concept.coalitions(sizes.iter().sum(), Some(&groups(sizes)))
+    };
+    // The largest game among members is of m - 1 + |S_j| players.
+    assert_eq!(count("owen", &[24, 2]), Some(4 + 2 * ((1 << 24) - 2 + 2)));
+    assert_eq!(count("owen", &[25, 1]), None);
+    assert_eq!(count("owen", &[22, 3, 1, 1]), Some(16 + 8 * ((1 << 22) - 2 + 6)));
+    assert_eq!(count("owen", &[23, 1, 1, 1]), None);
+    assert_eq!(count("two-step", &[25, 3, 1]), Some(8 + (1 << 25) - 2 + 6));
+    assert_eq!(count("two-step", &[26, 1]), None);
+    assert_eq!(count("quotient-shapley", &[30, 40, 1]), Some(8));
+    // Groups or a graph are missing.
+    for name in ["owen", "two-step", "quotient-shapley", "myerson"] {
+        assert_eq!(name.parse::<SolutionConcept>().unwrap().coalitions(5, None), None, "{name}");
+    }
+}
+
+#[test]
+fn a_concept_is_called_efficient_where_its_values_sum_to_what_all_add() {
+    let names = NAMES.split_whitespace().filter(|name| !name.starts_with("size-law"));
+    for name in names.chain(["coalitional=shapley/banzhaf", "coalitional=banzhaf/shapley", "beta=1,1"]) {
+        let concept: SolutionConcept = name.parse().unwrap();
+        // Of values on graphs it depends on the graph.
+        if concept.needs_graph() {
+            assert!(!concept.is_efficient(), "{name}");
+            continue;
+        }
+        let partition = partitions().pop().unwrap();
+        let groups = concept.needs_partition().then_some(&partition);
+        let found = concept.enumerate(&random_game(7, 1), groups).unwrap();
+        let excess = found.values.iter().sum::<f64>() - (found.predictions[0] - found.base[0]);
+        assert_eq!(concept.is_efficient(), excess.abs() < 1e-12, "{name}: {excess}");
+    }
+    let linear = LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap();
+    assert!(!SolutionConcept::from(linear).is_efficient());
+}
+
+#[test]
+fn a_concept_equals_the_semivalue_that_it_is_and_no_other() {
+    let shapley = SolutionConcept::from(Semivalue::Shapley);
+    assert!(shapley == Semivalue::Shapley && shapley != Semivalue::Banzhaf);
+    assert_eq!(shapley.semivalue(), Some(&Semivalue::Shapley));
+    assert!(SolutionConcept::TwoStepShapley != Semivalue::Shapley);
+    assert_eq!(SolutionConcept::owen().semivalue(), None);
+}
+
+#[test]
+fn the_plainest_name_is_that_of_the_same_value() {
+    let (groups, graph) = given();
+    let levels = Hierarchy::from_parents(4, &[Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None]);
+    let game = random_game(4, 1);
+    for (long, plain) in [
+        ("beta=1,1", "shapley"),
+        ("weighted-banzhaf=0.5", "banzhaf"),
+        ("beta=2,1", "beta=2,1"),
+        ("quotient-beta=1,1", "quotient-shapley"),
+        ("coalitional=beta=1,1/weighted-banzhaf=0.5", "coalitional=shapley/banzhaf"),
+        ("two-step", "two-step"),
+        ("graph-restricted/beta=1,1", "myerson"),
+        ("local=1/weighted-banzhaf=0.5", "l-banzhaf=1"),
+    ] {
+        let [concept, wanted] = [long, plain].map(|name| name.parse::<SolutionConcept>().unwrap());
+        assert_eq!(concept.simplified(), wanted, "{long}");
+        let of = |concept: SolutionConcept| {
+            let groups = concept.needs_partition().then(|| groups.clone());
+            let graph = concept.needs_graph().then(|| graph.clone());
+            Value::of(concept, groups, graph).unwrap()
+        };
+        let (value, simplified) = (of(concept), of(wanted.clone()));
+        assert_eq!(value.simplified(), simplified, "{long}");
+        let [got, wanted] = [&value, &simplified].map(|value| value.enumerate(&game).unwrap().values);
+        assert_close(&got, &wanted, 1e-13, long);
+    }
+    let linear = LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap();
+    assert_eq!(Value::from(linear.clone()).simplified(), Value::Linear(linear));
+
+    // Two levels are groups of players; three are not.
+    let [long, plain] = ["coalitional=beta=1,1/beta=1,1", "owen"].map(|name| name.parse().unwrap());
+    let two = Value::over(long, Hierarchy::from(&groups)).unwrap().simplified();
+    let SolutionConcept::Coalitional(owen) = plain else { panic!("Owen values are of players in groups") };
+    assert_eq!((two.groups().map(Partition::len), two.hierarchy()), (Some(2), None));
+    assert_eq!(two.concept(), SolutionConcept::Coalitional(owen.clone()));
+    let levels = levels.unwrap();
+    let three = Value::owen_over(levels.clone());
+    assert_eq!((three.groups(), three.hierarchy(), three.graph()), (None, Some(&levels), None));
+    assert_eq!(three.simplified(), three);
+    assert_eq!(three.concept(), SolutionConcept::Coalitional(owen));
+}
+
+#[test]
+fn short_names_make_the_values_they_say() {
+    let (groups, graph) = given();
+    let banzhaf = CoalitionalValue::banzhaf_owen();
+    let levels = Hierarchy::from(&groups);
+    assert_eq!(Value::banzhaf_owen(groups.clone()), Value::Coalitional(banzhaf.clone(), groups.clone()));
+    assert_eq!(Value::banzhaf_owen_over(levels.clone()), Value::OverHierarchy(banzhaf, levels.clone()));
+    assert_eq!(Value::two_step(groups.clone()), Value::TwoStepShapley(groups.clone()));
+    let quotient = Value::quotient(Semivalue::Banzhaf, groups.clone());
+    assert_eq!((quotient.groups(), quotient.graph()), (Some(&groups), None));
+    assert_eq!(Value::from(Semivalue::Banzhaf).concept(), SolutionConcept::Semivalue(Semivalue::Banzhaf));
+    let on_graph = Value::on_graph(GraphValue::myerson(), graph.clone());
+    assert_eq!((on_graph.groups(), on_graph.graph()), (None, Some(&graph)));
+    let missing = Value::of("myerson".parse().unwrap(), None, None).unwrap_err();
+    assert!(matches!(missing, ValueError::NoGraph { .. }), "{missing}");
+    let missing = Value::of(SolutionConcept::owen(), None, None).unwrap_err();
+    assert!(matches!(missing, ValueError::NoPartition { .. }), "{missing}");
+    assert!(Value::owen_over(levels).check(5).is_err());
 }

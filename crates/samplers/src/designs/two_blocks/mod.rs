@@ -144,7 +144,7 @@ impl TwoBlockSample {
     /// If a size exceeds its block.
     pub fn ln_inclusion(&self, first: usize, second: usize) -> f64 {
         let stratum = self.stratum(first, second);
-        if self.expected[stratum] == self.populations[stratum] && self.expected[stratum] > 0.0 {
+        if self.expected[stratum] == self.populations[stratum] {
             return 0.0;
         }
         self.expected[stratum].ln() - ln_choose(self.blocks[0], first) - ln_choose(self.blocks[1], second)
@@ -378,6 +378,7 @@ fn members_below(words: &[u64], end: usize) -> usize {
 mod tests {
     use super::*;
     use crate::testing::{assert_alike, assert_count};
+    use apportion_games::Coalition;
     use std::collections::{BTreeMap, BTreeSet};
 
     pub(super) fn sampler(blocks: [usize; 2], pairing: Pairing) -> TwoBlocks {
@@ -506,6 +507,56 @@ mod tests {
             let sampler = TwoBlocks { order, ..sampler([60, 60], Pairing::Paired) };
             let error = sampler.sample(usize::MAX, 1).unwrap_err();
             assert!(matches!(error, SamplerError::TooManyRows { .. }));
+        }
+    }
+
+    #[test]
+    fn a_sample_tells_of_which_blocks_and_pairing_it_is_and_how_likely_each_stratum_was() {
+        let law = |players: usize| SizeLaw::binomial(players).unwrap();
+        for pairing in [Pairing::Unpaired, Pairing::Paired] {
+            for order in [Order::Fixed, Order::Nested] {
+                let sampler = TwoBlocks { laws: [law(3), law(2)], pairing, order };
+                let sample = sampler.sample(12, 5).unwrap();
+                assert_eq!((sample.pairing(), sample.blocks()), (pairing, [3, 2]));
+                assert!(!sample.is_complete());
+                assert!(sampler.sample(30, 5).unwrap().is_complete());
+                for (t, a) in (0..4).flat_map(|t| (0..3).map(move |a| (t, a))) {
+                    let population = (choose(3, t).unwrap() * choose(2, a).unwrap()) as f64;
+                    let probability = sample.ln_inclusion(t, a).exp();
+                    let wanted = (sample.expected(t, a) / population).min(1.0);
+                    assert!((probability - wanted).abs() < 1e-14, "({t}, {a}): {probability}");
+                    // The empty coalition and all players are never drawn.
+                    assert_eq!(probability == 0.0, (t, a) == (0, 0) || (t, a) == (3, 2));
+                }
+                for (t, a) in [(4, 0), (0, 3), (4, 3)] {
+                    let asked = std::panic::catch_unwind(|| sample.expected(t, a));
+                    assert!(asked.is_err(), "({t}, {a})");
+                }
+            }
+        }
+        let none = FirstUnits::none(5);
+        assert_eq!((none.coalitions.len(), none.coalitions.players(), none.draws), (0, 5, 0));
+    }
+
+    #[test]
+    fn members_of_both_blocks_are_joined_at_their_places_across_words() {
+        for blocks in
+            [[1, 130], [2, 2], [63, 65], [64, 64], [66, 70], [128, 3], [130, 66], [130, 200], [192, 130]]
+        {
+            for (t, a) in [(1, 1), (blocks[0] / 2, blocks[1] / 2)] {
+                let class = Class::new(blocks, (t, a), Pairing::Paired, 9.0, 2.0);
+                let members =
+                    |count: usize| (0..count).filter(move |member| member % 3 != 1 || member + 1 == count);
+                let part = |count: usize| Coalition::from_members(count, members(count));
+                let parts = class.blocks.map(part);
+                let mut words = vec![u64::MAX; words_for(blocks[0] + blocks[1])];
+                class.join(parts[0].view().words(), parts[1].view().words(), &mut words);
+                let of_middle = class.is_middle().then_some(blocks[0] - 1);
+                let of_second = members(blocks[1]).map(|member| blocks[0] + member);
+                let wanted = members(class.blocks[0]).chain(of_middle).chain(of_second);
+                let wanted = Coalition::from_members(blocks[0] + blocks[1], wanted);
+                assert_eq!(words, wanted.view().words(), "{blocks:?}, ({t}, {a})");
+            }
         }
     }
 }

@@ -294,4 +294,35 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn probabilities_are_those_of_the_level_at_which_as_many_units_are_expected_as_there_are() {
+        let classes = [(2.0, 4.0), (1.0, f64::INFINITY), (0.5, 30.0), (0.05, 6.0)]
+            .map(|(rate, population)| Entries { start: 0.5, rate, population });
+        let all: f64 = classes.iter().map(|class| class.rate).sum();
+        // No more different units by the draws than there are.
+        for (units, draws) in [(3, 0), (5, 0), (25, 0), (5, 1), (5, 3), (15, 3), (15, 12), (25, 12)] {
+            let found = probabilities(&classes, draws, units);
+            let draws_of = |class: &Entries| draws as f64 * class.rate / all;
+            // P = 1 − q (1 − c g), where that is below one: of the class of the least rate.
+            let [.., least] = &classes;
+            let level = (1.0 - (1.0 - found[3]) / (-draws_of(least)).exp()) / least.rate;
+            assert!(level > 0.0 && level * least.rate < 1.0, "{units} units, {draws} draws: {level}");
+            let mut expected = 0.0;
+            for (class, probability) in classes.iter().zip(&found) {
+                let (draws, by_level) = (draws_of(class), level * class.rate);
+                let wanted = 1.0 - (-draws).exp() * (1.0 - by_level.min(1.0));
+                assert!((probability - wanted).abs() < 1e-9, "{units}, {draws}: {found:?}");
+                // As many different units as draws find, and one more by the level where they find none.
+                let distinct = if class.population.is_finite() {
+                    class.population * (1.0 - (-draws / class.population).exp())
+                } else {
+                    draws
+                };
+                let of_class = distinct + (-draws).exp() * by_level.min(1.0);
+                expected += of_class.max(by_level).min(class.population);
+            }
+            assert!((expected - units as f64).abs() < 1e-8, "{units} units, {draws} draws: {expected}");
+        }
+    }
 }
