@@ -669,6 +669,7 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
         ("name = \"a\"\ncitation = \"b\"\nbibtex = \"c\"\n".to_owned(), "fig1", "has no artefact \"fig1\""),
         (paper(""), "fig2", "has no artefact \"fig2\"; it has fig1"),
         (paper("budget = [3]\n"), "fig1", "unexpected argument '--budget'"),
+        (paper("threads = 1\n"), "fig1", "threads is no key of paper.toml"),
         (paper("seed = 1.5\n"), "fig1", "seed has a value of the kind float"),
         (paper("[[artefact]]\nname = \"fig1\"\nshows = \"\"\n"), "fig1", "\"fig1\" was given twice"),
         (paper("").replace("\"fig1\"", "\"../fig1\""), "../fig1", "is no label"),

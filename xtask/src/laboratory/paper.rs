@@ -139,6 +139,11 @@ fn selected<'a>(paper: &'a Described, only: &[String]) -> Result<Vec<&'a Artefac
 /// What an artefact asks of the laboratory, checked.
 fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder) -> Result<Wanted<'a>> {
     let mut options = artefact.options.clone();
+    if let Some(of_command) = ["label", "out", "threads"].iter().find(|name| options.contains_key(**name)) {
+        bail!(Usage(format!(
+            "{of_command} is no key of {FILE}: every run may have another; give it to cargo xtask paper"
+        )));
+    }
     let given = [("runs", arguments.runs.map(u64::from)), ("seed", arguments.seed)];
     for (name, given) in given.into_iter().filter_map(|(name, given)| Some((name, given?))) {
         options.insert(name.to_owned(), given.to_string().into());
