@@ -141,7 +141,7 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
     let mut options = artefact.options.clone();
     if let Some(of_command) = ["label", "out", "threads"].iter().find(|name| options.contains_key(**name)) {
         bail!(Usage(format!(
-            "{of_command} is no key of {FILE}: every run may have another; give it to cargo xtask paper"
+            "{of_command} is no key of {FILE}; leave it out: name is the label, and --out and --threads belong to cargo xtask paper"
         )));
     }
     let given = [("runs", arguments.runs.map(u64::from)), ("seed", arguments.seed)];
