@@ -246,7 +246,7 @@ impl Place<'_> {
     /// The largest ‖φ̃ − φ̃'‖ / ‖φ‖ over the runs; none where there are no runs.
     fn distance(&self, one: &str, other: &str) -> Option<f64> {
         let (one, other) = (self.estimates(one), self.estimates(other));
-        (one.len() == other.len()).then(|| ())?;
+        (one.len() == other.len()).then_some(())?;
         let others: Vec<f64> = other.iter().map(|line| line.estimate).collect();
         largest_distance(&one, &others)
     }
