@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::record::{EstimateLine, RunLine};
 use super::runs::Finished;
+use super::summary::is_rounding;
 use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::Usage;
 use crate::reproduce::report::significant;
@@ -227,12 +228,13 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The squared errors of an estimator in the order of the runs; none where it was skipped.
+    /// The squared errors of an estimator in the order of the runs, rounding as 0, so that two that are exact differ in nothing; none where it was
+    /// skipped.
     fn errors(&self, estimator: &str) -> Vec<f64> {
         let is_here = |line: &&RunLine| {
             line.dataset == self.dataset && line.budget == self.budget && line.estimator == estimator
         };
-        self.finished.outcome.runs.iter().filter(is_here).map(|line| line.squared_error).collect()
+        self.finished.outcome.runs.iter().filter(is_here).map(beyond_rounding).collect()
     }
 
     /// The estimates of an estimator in the order of runs and players.
@@ -257,6 +259,10 @@ impl Place<'_> {
         let truth: Vec<f64> = lines.iter().map(|line| line.truth).collect();
         largest_distance(&lines, &truth)
     }
+}
+
+fn beyond_rounding(line: &RunLine) -> f64 {
+    if is_rounding(line) { 0.0 } else { line.squared_error }
 }
 
 /// The largest distance between the estimates of a run and these numbers, over the norm of its truth, or alone where that is 0.

@@ -7,7 +7,7 @@
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::record::RunLine;
-use super::summary::FLOOR;
+use super::summary::is_rounding;
 
 /// The chance that the median lies below the interval, and that it lies above.
 const TAIL: f64 = 0.025;
@@ -53,7 +53,6 @@ impl Paired {
 
 /// The error of B over that of A. Errors that are rounding are equal.
 fn ratio(a: &RunLine, b: &RunLine) -> f64 {
-    let is_rounding = |line: &RunLine| line.relative_squared_error.is_some_and(|error| error <= FLOOR);
     let both = |is_so: &dyn Fn(&RunLine) -> bool| is_so(a) && is_so(b);
     match both(&is_rounding) || both(&|line| line.squared_error == 0.0) {
         true => 1.0,

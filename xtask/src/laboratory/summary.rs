@@ -10,7 +10,12 @@ use crate::reproduce::statistics::{Measurement, Summary};
 use crate::reproduce::verdict::FEWEST_RUNS;
 
 /// Relative squared errors up to here are rounding, which is drawn as zero.
-pub(crate) const FLOOR: f64 = 1e-20;
+const FLOOR: f64 = 1e-20;
+
+/// Whether what an estimate is off by is rounding.
+pub(crate) fn is_rounding(line: &RunLine) -> bool {
+    line.relative_squared_error.is_some_and(|error| error <= FLOOR)
+}
 
 /// The errors of one dataset, estimator and budget; none where there are none.
 fn summary(runs: &[RunLine], dataset: &str, estimator: &str, budget: &str) -> Option<Summary> {

@@ -109,40 +109,84 @@ fn message(planned: &Planned) -> String {
     format!("Release {}", planned.version)
 }
 
-/// Files that were written for the release, as they were before.
-struct Written(Vec<(PathBuf, Vec<u8>)>);
+/// Files that were written for the release, as they were before, and the commit that they were of.
+struct Written {
+    before: String,
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
 
 impl Written {
-    /// Writes the version and the heading of the change log.
+    /// Writes the version and the heading of the change log; all of it or nothing.
     fn make(planned: &Planned, current: &Number) -> Result<Self> {
-        let mut before = Vec::new();
         let today = told::line("date", &["+%Y-%m-%d"])?;
+        let mut new = Vec::new();
         for path in number::files(&planned.root)? {
-            before.push((path.clone(), number::with_version(&path, current, &planned.version)?));
+            let bytes = number::with_version(&path, current, &planned.version)?;
+            new.push((path, bytes));
         }
         let log = planned.root.join(changes::FILE);
         let text = std::fs::read_to_string(&log).with_context(|| format!("cannot read {}", log.display()))?;
-        before.push((log, changes::released(&text, &planned.version, &today)?.into_bytes()));
-        let before = before.into_iter().map(|(path, new)| {
-            let old = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            write_atomically(&path, &new)?;
-            Ok((path, old))
-        });
-        Ok(Self(before.collect::<Result<_>>()?))
+        new.push((log, changes::released(&text, &planned.version, &today)?.into_bytes()));
+        let before = told::line_in(&planned.root, "git", &["rev-parse", "HEAD"])?;
+        let mut written = Self { before, files: Vec::new() };
+        for (path, bytes) in new {
+            let old = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()));
+            let done = old.and_then(|old| {
+                written.files.push((path.clone(), old));
+                write_atomically(&path, &bytes)
+            });
+            if let Err(error) = done {
+                written.undo(planned)?;
+                return Err(error);
+            }
+        }
+        Ok(written)
     }
 
-    /// Takes the commit back, and puts every file as it was.
+    /// Takes the commit back, where there is one, and puts every file as it was.
     fn undo(self, planned: &Planned) -> Result<()> {
-        let is_committed =
-            told::line_in(&planned.root, "git", &["log", "-1", "--format=%s"])? == message(planned);
-        if is_committed {
-            git(&planned.root, &["reset", "--quiet", "--soft", "HEAD~1"])?;
-            git(&planned.root, &["reset", "--quiet"])?;
-        }
-        self.0.iter().try_for_each(|(path, old)| write_atomically(path, old))
+        self.files.iter().try_for_each(|(path, old)| write_atomically(path, old))?;
+        git(&planned.root, &["reset", "--quiet", &self.before])
     }
 }
 
 fn commit(planned: &Planned) -> Result<()> {
     git(&planned.root, &["commit", "--quiet", "--all", "--message", &message(planned)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_that_fails_leaves_files_and_commits_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_owned();
+        let manifest = "[workspace.package]\nversion = \"0.1.0\"\n";
+        let log = "# Changes\n\n## Unreleased\n\n### New\n\n- A thing.\n\n### Values that change\n\nNone.\n";
+        std::fs::write(root.join("Cargo.toml"), manifest).unwrap();
+        std::fs::write(root.join(changes::FILE), log).unwrap();
+        git(&root, &["init", "--quiet"]).unwrap();
+        for (key, value) in [("user.name", "n"), ("user.email", "e"), ("commit.gpgsign", "false")] {
+            git(&root, &["config", key, value]).unwrap();
+        }
+        git(&root, &["add", "."]).unwrap();
+        // The message of a release does not make a commit ours.
+        git(&root, &["commit", "--quiet", "--message", "Release 0.2.0"]).unwrap();
+        let head = || told::line_in(&root, "git", &["rev-parse", "HEAD"]).unwrap();
+        let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+        let (first, planned) = (head(), Planned { root: root.clone(), version: "0.2.0".parse().unwrap() });
+        for is_committed in [false, true] {
+            let written = Written::make(&planned, &"0.1.0".parse().unwrap()).unwrap();
+            assert!(read("Cargo.toml").contains("0.2.0") && read(changes::FILE).contains("## 0.2.0, "));
+            if is_committed {
+                commit(&planned).unwrap();
+                assert_ne!(head(), first);
+            }
+            written.undo(&planned).unwrap();
+            assert_eq!((read("Cargo.toml").as_str(), read(changes::FILE).as_str()), (manifest, log));
+            assert_eq!(head(), first);
+            assert_eq!(told::line_in(&root, "git", &["status", "--porcelain"]).unwrap(), "");
+        }
+    }
 }
