@@ -52,6 +52,9 @@ enum Command {
 /// Exit status 0, 1 (failed) or 2 (asked for what is not there).
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Reproduce(arguments) if arguments.is_of_own_datasets() => {
+            laboratory::figures(&arguments, &CATALOGUE)
+        }
         Command::Reproduce(arguments) => reproduce::run(&arguments, &CATALOGUE),
         Command::Laboratory(arguments) => laboratory::run(&arguments),
         Command::Paper(arguments) => laboratory::paper(&arguments),

@@ -162,6 +162,69 @@ fn results_depend_on_no_threads_and_no_other_runs_and_nothing_is_overwritten() {
 }
 
 #[test]
+fn figures_of_the_papers_are_made_of_anybodys_datasets() {
+    let bench = Bench::new();
+    let out = bench.out();
+    let out = out.to_str().unwrap();
+    let reproduce = |arguments: &[&str]| xtask(&[&["reproduce", "--out", out], arguments].concat());
+    // Every figure that compares estimators by budget, with its own estimators; the others are named.
+    let output = reproduce(&["all", "--dataset", IRIS, "--budgets", "12", "--runs", "2", "--label", "mine"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("leverage-shap/fig1: left out"), "{said}");
+    assert!(!said.contains("skipped"), "{said}");
+    let mut found: Vec<(String, usize)> = std::fs::read_dir(bench.out())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|folder| {
+            let record = record(&folder);
+            assert_eq!(
+                lines(&folder, "runs.csv").len() - 1,
+                2 * record["estimators"].as_array().unwrap().len()
+            );
+            (record["label"].as_str().unwrap().to_owned(), record["estimators"].as_array().unwrap().len())
+        })
+        .collect();
+    found.sort();
+    let found: Vec<(&str, usize)> = found.iter().map(|(label, count)| (label.as_str(), *count)).collect();
+    let wanted = [
+        ("mine-kernel-banzhaf-fig2", 4),
+        ("mine-leverage-shap-fig3", 3),
+        ("mine-leverage-shap-fig8", 7),
+        ("mine-projected-sgd-fig2", 3),
+    ];
+    assert_eq!(found, wanted);
+    // The same numbers as those of the laboratory.
+    let folder = bench.done(&[
+        "--dataset",
+        IRIS,
+        "--budgets",
+        "12",
+        "--runs",
+        "2",
+        "--value",
+        "banzhaf",
+        "--estimators",
+        "kernel-banzhaf,kernel-banzhaf-unpaired,monte-carlo,msr",
+    ]);
+    let mut figures = std::fs::read_dir(bench.out()).unwrap().map(|entry| entry.unwrap().path());
+    let figure = figures.find(|path| path.to_string_lossy().contains("mine-kernel-banzhaf")).unwrap();
+    assert_eq!(without_seconds(&figure), without_seconds(&folder));
+    for (arguments, wanted) in [
+        (&["leverage-shap/fig1", "--dataset", IRIS][..], "these do: leverage-shap/fig3"),
+        (&["fig3", "--dataset", "iris"], "is no dataset"),
+        (&["fig3", "--dataset", IRIS, "--estimators", "leverage-shp"], "'leverage-shap'"),
+        (&["fig3", "--dataset", IRIS, "--check"], "cannot be used with"),
+        (&["fig3", "--budgets", "5n"], "--dataset"),
+        (&["fig99", "--dataset", IRIS], "there is no \"fig99\""),
+    ] {
+        let output = reproduce(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(wanted), "{said}");
+    }
+}
+
+#[test]
 fn what_is_not_possible_is_skipped_with_the_reason() {
     let bench = Bench::new();
     let folder = bench.done(&[
@@ -327,9 +390,6 @@ fn slips_on_the_command_line_are_told_what_is_near() {
         assert!(said.contains(wanted), "{said}");
     }
     assert!(!bench.out().exists());
-    let output = xtask(&["reproduce", "fig2", "--dataset", IRIS, "--estimators", "msr"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cargo xtask laboratory --label"));
 }
 
 /// The program of docs/laboratory.md.

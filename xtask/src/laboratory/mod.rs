@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`cli`] | the command lines |
+//! | [`cli`], [`options`] | the command lines; that of a run, made elsewhere |
 //! | [`dataset`] | rows, a tree model and a background, and what is wrong with them |
 //! | [`contestant`] | the estimators: methods of the library, and programs |
 //! | [`program`], [`process`] | the protocol of programs, and their processes |
@@ -11,6 +11,7 @@
 //! | [`mod@record`], [`folder`] | what is kept, and where |
 //! | [`summary`], [`looks`] | the figure and the table of a run |
 //! | [`mod@compare`], [`differences`], [`paired`], [`latex`] | two runs side by side |
+//! | [`figures`] | figures of the papers, made of datasets of one's own |
 //! | [`mod@paper`], [`claims`] | a paper in a folder of its own, and what is claimed there |
 //! | [`mod@cite`] | BibTeX |
 //!
@@ -24,10 +25,12 @@ mod contestant;
 mod dataset;
 mod differences;
 mod experiment;
+mod figures;
 mod folder;
 mod latex;
 mod looks;
 mod one_output;
+mod options;
 mod paired;
 mod paper;
 mod process;
@@ -38,9 +41,10 @@ mod summary;
 
 use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use crate::reproduce::catalogue::Paper;
+use crate::reproduce::cli::Reproduce;
 use crate::reproduce::workspace;
 use cli::{Cite, Compare, Laboratory, PaperFolder};
 use runs::{folder_name, perform, start};
@@ -48,15 +52,12 @@ use runs::{folder_name, perform, start};
 /// Runs `cargo xtask laboratory`.
 pub(crate) fn run(arguments: &Laboratory) -> Result<()> {
     start(arguments.threads)?;
-    let finished = perform(arguments, &out(arguments.out.as_ref()), folder_name)?;
-    ensure!(
-        !finished.outcome.runs.is_empty(),
-        "no estimator could be run; {} says why",
-        finished.folder.join("run.json").display()
-    );
-    print!("{}", summary::table(&finished.record, &finished.outcome.runs).markdown());
-    println!("\n{} runs: {}", finished.outcome.runs.len(), finished.folder.display());
-    Ok(())
+    perform(arguments, &out(arguments.out.as_ref()), folder_name)?.tell()
+}
+
+/// Runs `cargo xtask reproduce … --dataset …` on `papers`, which are all that there is.
+pub(crate) fn figures(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()> {
+    figures::run(arguments, papers, &out(arguments.out.as_ref()))
 }
 
 /// Runs `cargo xtask paper`.

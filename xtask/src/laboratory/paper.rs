@@ -6,11 +6,11 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use clap::Parser;
 use serde::Deserialize;
 
 use super::claims::Claimed;
 use super::cli::{DatasetFiles, Laboratory, PaperFolder, label};
+use super::options;
 use super::runs::{Finished, perform, refuse_repeated, start};
 use super::{folder, summary};
 use crate::reproduce::Usage;
@@ -48,14 +48,6 @@ struct Artefact {
     /// The options of `cargo xtask laboratory`.
     #[serde(flatten)]
     options: toml::Table,
-}
-
-/// The options of a run as the command line has them.
-#[derive(Debug, Parser)]
-#[command(name = "options of cargo xtask laboratory", no_binary_name = true, disable_help_flag = true)]
-struct Options {
-    #[command(flatten)]
-    laboratory: Laboratory,
 }
 
 /// A run that is wanted.
@@ -165,7 +157,7 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
             }),
         }
     }
-    let laboratory = Options::try_parse_from(line).map_err(|error| Usage(error.to_string()))?.laboratory;
+    let laboratory = options::read(line)?;
     let estimators: Vec<String> = laboratory
         .estimators
         .iter()

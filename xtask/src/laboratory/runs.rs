@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use apportion::{Semivalue, Value};
 
 use super::cli::{Laboratory, Valued};
@@ -23,6 +23,25 @@ pub(super) struct Finished {
     pub(super) record: Record,
     pub(super) outcome: Outcome,
     pub(super) folder: PathBuf,
+}
+
+impl Finished {
+    /// Prints the table, and where the numbers are.
+    ///
+    /// # Errors
+    ///
+    /// If no estimator could be run.
+    pub(super) fn tell(&self) -> Result<()> {
+        let Self { record, outcome, folder } = self;
+        ensure!(
+            !outcome.runs.is_empty(),
+            "no estimator could be run; {} says why",
+            folder.join("run.json").display()
+        );
+        print!("{}", summary::table(record, &outcome.runs).markdown());
+        println!("\n{} runs: {}", outcome.runs.len(), folder.display());
+        Ok(())
+    }
 }
 
 /// Starts so many threads, or as many as there are cores.

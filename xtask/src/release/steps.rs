@@ -86,12 +86,16 @@ fn semver(planned: &Planned) -> Result<String> {
 /// Each crate is packaged, and built from its package beside the others, as the registry will have them.
 fn packages(planned: &Planned) -> Result<String> {
     let target = planned.root.join("target/release-packages");
+    let made = target.join("package");
+    if made.exists() {
+        std::fs::remove_dir_all(&made).context("cannot remove the packages of an earlier run")?;
+    }
     run(Command::new(cargo())
         .args(["publish", "--workspace", "--dry-run", "--locked", "--target-dir"])
         .arg(&target)
         .current_dir(&planned.root))?;
     let mut sizes = Vec::new();
-    for package in files(&target.join("package"), "crate")? {
+    for package in files(&made, "crate")? {
         sizes.push(std::fs::metadata(package)?.len());
     }
     ensure!(!sizes.is_empty(), "cargo publish has left no packages in {}", target.display());

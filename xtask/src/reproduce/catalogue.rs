@@ -30,6 +30,17 @@ pub(crate) struct Artefact {
     pub(crate) name: &'static str,
     pub(crate) shows: &'static str,
     pub(crate) make: fn(&Session) -> Result<Made>,
+    /// Of a figure of error over budget, what it compares.
+    pub(crate) contest: Option<Contest>,
+}
+
+/// What a figure of error over budget compares, in the words of the laboratory, which makes it of anybody's datasets.
+pub(crate) struct Contest {
+    /// The value that is estimated.
+    pub(crate) value: &'static str,
+    /// The paper's estimators, by the names of the library's methods.
+    pub(crate) estimators: &'static str,
+    pub(crate) budgets: &'static str,
 }
 
 /// What is called `name`, shows this, and is made so.
@@ -38,7 +49,14 @@ pub(crate) const fn artefact(
     shows: &'static str,
     make: fn(&Session) -> Result<Made>,
 ) -> Artefact {
-    Artefact { name, shows, make }
+    Artefact { name, shows, make, contest: None }
+}
+
+impl Artefact {
+    /// With what it compares.
+    pub(crate) const fn comparing(self, contest: Contest) -> Self {
+        Self { contest: Some(contest), ..self }
+    }
 }
 
 /// An artefact that was made.

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
     /// What to make: `fig2` or `table1` (of every paper), `leverage-shap/fig2`, `leverage-shap` (all of that paper), `all`
-    #[arg(required_unless_present_any = ["list", "check", "record", "for_laboratory"])]
+    #[arg(required_unless_present_any = ["list", "check", "record"])]
     pub(crate) what: Vec<String>,
     /// Print what there is, and stop
     #[arg(long)]
@@ -41,12 +41,46 @@ pub(crate) struct Reproduce {
     /// Forget the checkpoints of earlier runs
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// What the laboratory takes: it is asked for here only to say so
-    #[arg(long = "dataset", aliases = ["estimators", "estimator-program", "budgets", "label"], hide = true)]
-    pub(crate) for_laboratory: Vec<String>,
+    #[command(
+        flatten,
+        next_help_heading = "Figures of error over budget, on datasets of your own (docs/laboratory.md)"
+    )]
+    pub(crate) own: Own,
+}
+
+/// What a figure is made of in place of what the paper has. The laboratory reads it, and has further options.
+#[derive(Debug, Default, Args)]
+#[group(multiple = true, conflicts_with_all = ["list", "check", "record", "data", "fresh"])]
+pub(crate) struct Own {
+    /// A dataset: its name, a file of rows with a header, a file with a tree model
+    #[arg(long = "dataset", value_name = "NAME=ROWS,MODEL")]
+    pub(crate) datasets: Vec<String>,
+    /// Estimators by the names of the library's methods, in place of the figure's
+    #[arg(long, value_name = "NAME,…", requires = "datasets")]
+    pub(crate) estimators: Option<String>,
+    /// An estimator that is a program, beside the others
+    #[arg(long = "estimator-program", value_name = "NAME=COMMAND", requires = "datasets")]
+    pub(crate) programs: Vec<String>,
+    /// Budgets in place of the figure's: evaluations (2000), or a multiple of the number of players (10n)
+    #[arg(long, value_name = "M,…", requires = "datasets")]
+    pub(crate) budgets: Option<String>,
+    /// The column that the model predicts, which is no feature; the one named target, if there is one, by default
+    #[arg(long, value_name = "COLUMN", requires = "datasets")]
+    pub(crate) target: Option<String>,
+    /// What stands in for absent players: the column means (mean), the rows of a file, or so many rows of the dataset
+    #[arg(long, value_name = "mean|FILE|COUNT", requires = "datasets")]
+    pub(crate) background: Option<String>,
+    /// The beginning of the names of the folders for the results, before the name of the figure
+    #[arg(long, requires = "datasets")]
+    pub(crate) label: Option<String>,
 }
 
 impl Reproduce {
+    /// Whether figures are made of datasets that the papers do not have.
+    pub(crate) fn is_of_own_datasets(&self) -> bool {
+        !self.own.datasets.is_empty()
+    }
+
     /// Whether verdicts are compared or recorded, which are those of the embedded datasets.
     pub(crate) fn is_gate(&self) -> bool {
         self.check || self.record

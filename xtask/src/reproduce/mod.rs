@@ -60,11 +60,6 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
         print!("{}", catalogue::list(papers));
         return Ok(());
     }
-    if !arguments.for_laboratory.is_empty() {
-        let says = "reproduce has the datasets and estimators of the papers; for those of your own there is \
-                    cargo xtask laboratory --label L --dataset NAME=ROWS,MODEL --estimators a,b --budgets 5n,10n";
-        bail!(Usage(says.to_owned()));
-    }
     if arguments.is_gate() && cfg!(feature = "onnx") {
         bail!(Usage("verdicts are recorded for builds without the feature onnx".to_owned()));
     }

@@ -158,7 +158,7 @@ impl Session {
             data: Some(out.to_owned()),
             out: None,
             fresh: false,
-            for_laboratory: Vec::new(),
+            own: Default::default(),
         };
         Self::new(&arguments, "tested", 1, out, out).unwrap()
     }

@@ -34,7 +34,7 @@ mod sample_size;
 mod scatter;
 mod time;
 
-use crate::reproduce::catalogue::{Paper, artefact};
+use crate::reproduce::catalogue::{Contest, Paper, artefact};
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
@@ -52,7 +52,13 @@ pub(crate) const PAPER: Paper = Paper {
     quick_runs: 25,
     artefacts: &[
         artefact("fig1", "estimated against exact Banzhaf values, m = 20n", scatter::fig1),
-        artefact("fig2", "error against sample size, median and quartiles", sample_size::fig2),
+        artefact("fig2", "error against sample size, median and quartiles", sample_size::fig2).comparing(
+            Contest {
+                value: "banzhaf",
+                estimators: "kernel-banzhaf,kernel-banzhaf-unpaired,monte-carlo,msr",
+                budgets: "5n,10n,20n,40n,80n,160n",
+            },
+        ),
         artefact("fig3", "error against noise on v, median and quartiles", noise::fig3),
         artefact(
             "fig4",

@@ -29,7 +29,7 @@ mod sweep;
 mod synthetic;
 mod tables;
 
-use crate::reproduce::catalogue::{Paper, artefact};
+use crate::reproduce::catalogue::{Contest, Paper, artefact};
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
@@ -48,12 +48,25 @@ pub(crate) const PAPER: Paper = Paper {
     artefacts: &[
         artefact("fig1", "predicted against true Shapley values, m = 5n", scatter::fig1),
         artefact("fig2", "distribution of the sizes of sampled sets, n = 10, 100, 1000", sizes::fig2),
-        artefact("fig3", "error against sample size, median and quartiles", sample_size::fig3),
+        artefact("fig3", "error against sample size, median and quartiles", sample_size::fig3).comparing(
+            Contest {
+                value: "shapley",
+                estimators: "kernel-shap,optimized-kernel-shap,leverage-shap",
+                budgets: "5n,10n,20n,40n,80n,160n",
+            },
+        ),
         artefact("fig4", "error against noise on v, median and quartiles", noise::fig4),
         artefact("fig5", "error against γ, median and quartiles", gamma::fig5),
         artefact("fig6", "error of all estimators against γ, mean", gamma::fig6),
         artefact("fig7", "linear objective error against γ, mean", gamma::fig7),
-        artefact("fig8", "error of all estimators against sample size, mean", sample_size::fig8),
+        artefact("fig8", "error of all estimators against sample size, mean", sample_size::fig8).comparing(
+            Contest {
+                value: "shapley",
+                estimators: "kernel-shap,optimized-kernel-shap,leverage-shap,kernel-shap-paired,leverage-shap-unpaired,\
+                             leverage-shap-with-replacement,permutation",
+                budgets: "5n,10n,20n,40n,80n,160n",
+            },
+        ),
         artefact("fig9", "error of all estimators against noise on v, mean", noise::fig9),
         artefact("fig10", "linear objective error against sample size, n ≤ 12, mean", sample_size::fig10),
         artefact("fig11", "linear objective error against noise on v, n ≤ 12, mean", noise::fig11),

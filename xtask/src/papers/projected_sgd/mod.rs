@@ -27,7 +27,7 @@ mod theory;
 mod truth;
 mod waterfall;
 
-use crate::reproduce::catalogue::{Paper, artefact};
+use crate::reproduce::catalogue::{Contest, Paper, artefact};
 
 /// The paper.
 pub(crate) const PAPER: Paper = Paper {
@@ -52,7 +52,12 @@ pub(crate) const PAPER: Paper = Paper {
             "fig2",
             "squared error against evaluations, d = 16, classification and regression",
             convergence::fig2,
-        ),
+        )
+        .comparing(Contest {
+            value: "shapley",
+            estimators: "monte-carlo,optimized-monte-carlo-independent,sgd",
+            budgets: "10n,20n,40n,80n,160n",
+        }),
         artefact("fig3", "squared error against evaluations, d = 300, classification", convergence::fig3),
         artefact(
             "steps",
