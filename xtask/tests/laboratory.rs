@@ -362,6 +362,25 @@ fn a_model_may_refuse_missing_values_and_have_several_outputs() {
     }
     let said = bench.refused(&["--dataset", &whole, "--estimators", "msr"], 1);
     assert!(said.contains("has 2 outputs") && said.contains("--output K"), "{said}");
+    // Figures take it, too.
+    let out = bench.out();
+    let figure = [
+        "reproduce",
+        "leverage-shap/fig3",
+        "--out",
+        out.to_str().unwrap(),
+        "--dataset",
+        &whole,
+        "--output",
+        "1",
+    ];
+    let output = xtask(
+        &[&figure[..], &["--budgets", "4", "--runs", "1", "--missing=-9,none", "--ignore", "c"]].concat(),
+    );
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("\"c\""), "{said}");
+    let output = xtask(&[&figure[..], &["--budgets", "4", "--runs", "1", "--missing=-9,none"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = bench.refused(&["--dataset", &whole, "--estimators", "msr", "--output", "2"], 1);
     assert!(said.contains("no output 2"), "{said}");
     let holes = dataset("a,b\n1,1\n0,\n");

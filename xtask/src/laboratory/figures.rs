@@ -58,8 +58,17 @@ fn laboratory(arguments: &Reproduce, contest: &Contest, name: &str, runs: usize)
     give("budgets", own.budgets.as_deref().unwrap_or(contest.budgets));
     own.datasets.iter().for_each(|dataset| give("dataset", dataset));
     own.programs.iter().for_each(|program| give("estimator-program", program));
-    own.target.iter().for_each(|column| give("target", column));
-    own.background.iter().for_each(|background| give("background", background));
+    let reading = [
+        ("output", &own.output),
+        ("target", &own.target),
+        ("ignore", &own.ignore),
+        ("missing", &own.missing),
+        ("separator", &own.separator),
+        ("background", &own.background),
+    ];
+    for (option, value) in reading {
+        value.iter().for_each(|value| give(option, value));
+    }
     options::read(line)
 }
 

@@ -64,9 +64,21 @@ pub(crate) struct Own {
     /// Budgets in place of the figure's: evaluations (2000), or a multiple of the number of players (10n)
     #[arg(long, value_name = "M,…", requires = "datasets")]
     pub(crate) budgets: Option<String>,
+    /// Which output is explained of models that have several, from 0
+    #[arg(long, value_name = "K", requires = "datasets")]
+    pub(crate) output: Option<String>,
     /// The column that the model predicts, which is no feature; the one named target, if there is one, by default
     #[arg(long, value_name = "COLUMN", requires = "datasets")]
     pub(crate) target: Option<String>,
+    /// Columns that are no features
+    #[arg(long, value_name = "COLUMN,…", requires = "datasets")]
+    pub(crate) ignore: Option<String>,
+    /// Numbers or words that stand for a missing value, beside an empty cell and the usual words
+    #[arg(long, value_name = "VALUE,…", requires = "datasets", allow_hyphen_values = true)]
+    pub(crate) missing: Option<String>,
+    /// What separates cells; found from the header by default
+    #[arg(long, value_name = "C", requires = "datasets")]
+    pub(crate) separator: Option<String>,
     /// What stands in for absent players: the column means (mean), the rows of a file, or so many rows of the dataset
     #[arg(long, value_name = "mean|FILE|COUNT", requires = "datasets")]
     pub(crate) background: Option<String>,
