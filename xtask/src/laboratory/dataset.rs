@@ -43,7 +43,13 @@ impl OwnDataset {
         let output = output(&model, arguments.output)
             .with_context(|| format!("the model {}", files.model.display()))?;
         let rows_bytes = bytes(&files.rows)?;
-        let table = read_rows(&files.rows, &rows_bytes, &model, &arguments.reading)?;
+        let table = read_rows(
+            &files.rows,
+            &rows_bytes,
+            &model,
+            // One of several datasets may have a column that the others do not.
+            (&arguments.reading, arguments.datasets.len() == 1),
+        )?;
         refuse_missing(&table, &model)?;
         let background = background(arguments, &table, &model)?;
         let mut notes = table.notes.clone();
@@ -87,8 +93,13 @@ fn bytes(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// The rows with the columns in the order of the model.
-fn read_rows(path: &Path, bytes: &[u8], model: &Ensemble, reading: &Reading) -> Result<Table> {
+/// The rows with the columns in the order of the model; whether columns that the options name must be there is told.
+fn read_rows(
+    path: &Path,
+    bytes: &[u8],
+    model: &Ensemble,
+    (reading, must_be_there): (&Reading, bool),
+) -> Result<Table> {
     let wanted = Wanted {
         names: model.feature_names(),
         named_by: "the model",
@@ -97,6 +108,7 @@ fn read_rows(path: &Path, bytes: &[u8], model: &Ensemble, reading: &Reading) -> 
         words: (0..model.feature_count()).map(|feature| model.words(feature)).collect(),
         target: reading.target.as_deref(),
         ignored: reading.ignore.iter().map(String::as_str).collect(),
+        named_columns_required: must_be_there,
         missing: &reading.missing,
         separator: reading.separator,
         ..Wanted::default()
@@ -130,7 +142,7 @@ fn refuse_missing(table: &Table, model: &Ensemble) -> Result<()> {
 fn background(arguments: &Laboratory, table: &Table, model: &Ensemble) -> Result<Background> {
     match &arguments.background {
         BackgroundChoice::File(path) => {
-            let read = read_rows(path, &bytes(path)?, model, &arguments.reading)?;
+            let read = read_rows(path, &bytes(path)?, model, (&arguments.reading, false))?;
             refuse_missing(&read, model).with_context(|| format!("the background {}", path.display()))?;
             Ok(Background::rows(read.values, read.columns)?)
         }
