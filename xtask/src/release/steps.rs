@@ -1,5 +1,6 @@
 //! The steps: what a release needs, each checked by a function that says in a line what it found.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -94,12 +95,14 @@ fn packages(planned: &Planned) -> Result<String> {
         .args(["publish", "--workspace", "--dry-run", "--locked", "--target-dir"])
         .arg(&target)
         .current_dir(&planned.root))?;
-    let mut sizes = Vec::new();
+    // Cargo may leave a package in several folders.
+    let mut sizes = BTreeMap::new();
     for package in files(&made, "crate")? {
-        sizes.push(std::fs::metadata(package)?.len());
+        let size = std::fs::metadata(&package)?.len();
+        sizes.insert(package.file_name().unwrap_or_default().to_owned(), size);
     }
     ensure!(!sizes.is_empty(), "cargo publish has left no packages in {}", target.display());
-    let largest = sizes.iter().max().copied().unwrap_or_default();
+    let largest = sizes.values().max().copied().unwrap_or_default();
     Ok(format!("{} packages, the largest of {} KiB", sizes.len(), largest / 1024))
 }
 
