@@ -11,7 +11,7 @@
 //! | [`mod@record`], [`folder`] | what is kept, and where |
 //! | [`summary`], [`looks`] | the figure and the table of a run |
 //! | [`mod@compare`], [`differences`], [`paired`], [`latex`] | two runs side by side |
-//! | [`figures`] | figures of the papers, made of datasets of one's own |
+//! | [`mod@figures`] | figures of the papers, made of datasets of one's own |
 //! | [`mod@paper`], [`claims`] | a paper in a folder of its own, and what is claimed there |
 //! | [`mod@cite`] | BibTeX |
 //!
