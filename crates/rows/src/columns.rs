@@ -127,7 +127,7 @@ struct Header<'a> {
 impl Header<'_> {
     /// All columns of `rest`, which must be as many as are wanted.
     fn all(&self, rest: Vec<usize>, wanted: &Wanted<'_>) -> Result<Vec<usize>> {
-        match wanted.count {
+        match wanted.feature_count() {
             Some(count) if count != rest.len() => {
                 let names: Vec<&str> = rest.iter().map(|&column| self.names[column].as_str()).collect();
                 Err(RowsError::columns(format!(
@@ -276,7 +276,7 @@ pub(crate) fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Chosen> {
         aside.extend(find("--ignore", given)?);
     }
     let columns: Vec<usize> = (0..count).filter(|column| !aside.contains(column)).collect();
-    if let Some(wants) = wanted.count.filter(|&wants| columns.len() != wants) {
+    if let Some(wants) = wanted.feature_count().filter(|&wants| columns.len() != wants) {
         let beside = if target.is_some() { " beside the target" } else { "" };
         return Err(RowsError::columns(format!(
             "there are {} columns{beside}, and {} wants {wants}, one per feature",
@@ -385,6 +385,16 @@ mod tests {
         assert!(refusal(&["x", "y"], &wanted(None, 2, Some("label"))).contains("\"label\" is not a column"));
         let optional = Wanted { named_columns_required: false, ..wanted(None, 2, Some("label")) };
         assert_eq!(by_name(&strings(&["x", "y"]), &optional).unwrap().columns, [0, 1]);
+    }
+
+    #[test]
+    fn names_that_are_wanted_tell_how_many_columns_there_must_be() {
+        let names = strings(&["a", "b"]);
+        let named = Wanted { count: None, ..wanted(Some(&names), 2, None) };
+        assert_eq!(by_position(2, &named).unwrap().columns, [0, 1]);
+        assert!(by_position(3, &named).unwrap_err().to_string().contains("3 columns, and the model wants 2"));
+        assert_eq!(by_name(&strings(&["0", "1"]), &named).unwrap().columns, [0, 1]);
+        assert!(refusal(&["0", "1", "2"], &named).contains("the model wants 2"));
     }
 
     #[test]

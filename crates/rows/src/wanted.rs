@@ -39,6 +39,11 @@ pub struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
+    /// How many features there are, where that is known: names tell it, too.
+    pub(crate) fn feature_count(&self) -> Option<usize> {
+        self.count.or(self.names.map(<[String]>::len))
+    }
+
     /// The categories of a feature.
     pub(crate) fn words_of(&self, feature: usize) -> Option<&'a Words> {
         self.words.get(feature).copied().flatten()
