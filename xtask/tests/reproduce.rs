@@ -154,19 +154,10 @@ fn without_networks_their_figure_says_how_to_get_it() {
     assert!(report.contains("cargo xtask-onnx reproduce kernel-banzhaf/fig6"));
 }
 
-#[test]
-fn one_thread_and_two_leave_the_same_bytes() {
-    let out = tempfile::tempdir().unwrap();
-    for paper in PAPERS {
-        make(paper, out.path(), "1");
-        assert_as_made(out.path(), paper);
-    }
-}
-
-/// Makes a paper, is killed on the way, and makes it again.
+/// Makes a paper with one thread, is killed on the way, and makes it again.
 fn kill_and_resume(paper: &str) {
     let out = tempfile::tempdir().unwrap();
-    let arguments = [paper, "--runs", "2", "--out", out.path().to_str().unwrap()];
+    let arguments = [paper, "--runs", "2", "--threads", "1", "--out", out.path().to_str().unwrap()];
     let mut child = reproduce(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let store = checkpoints(out.path(), paper);
     let started = Instant::now();
@@ -190,7 +181,7 @@ fn kill_and_resume(paper: &str) {
 }
 
 #[test]
-fn a_run_that_was_killed_resumes_and_ends_with_the_same_bytes() {
+fn a_run_of_one_thread_that_was_killed_resumes_and_ends_with_the_bytes_of_two() {
     PAPERS.into_iter().for_each(kill_and_resume);
 }
 

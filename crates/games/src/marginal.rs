@@ -147,7 +147,8 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
         };
         let (close, far): (Vec<usize>, Vec<usize>) = (0..batch.len()).partition(is_near);
         let mut values = vec![f64::NAN; close.len() * k];
-        self.model.pieces(&mut values, NEAR_COALITIONS * k, |(piece, values)| {
+        let model = self.model.any();
+        model.pieces(&mut values, NEAR_COALITIONS * k, &|(piece, values)| {
             let first = piece * NEAR_COALITIONS;
             let mut rows = Changes::new();
             let mine = &close[first..first + values.len() / k];
@@ -157,7 +158,7 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
         let mut rest = Coalitions::with_capacity(batch.players(), far.len());
         far.iter().for_each(|&index| rest.push(batch.row(index)));
         let mut others = vec![0.0; far.len() * k];
-        self.model.values(&rest, 1, |coalition| Ok(self.rows_of(coalition)), &mut others)?;
+        model.values(&rest, 1, &|coalition| Ok(self.rows_of(coalition)), &mut others)?;
         for (indices, values) in [(close, values), (far, others)] {
             for (index, value) in indices.into_iter().zip(values.chunks_exact(k)) {
                 out[index * k..(index + 1) * k].copy_from_slice(value);
@@ -243,14 +244,15 @@ impl<M: Model + ?Sized> Game for MarginalGame<'_, M> {
         scenarios: &[usize],
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        self.model.values_in_scenarios(batch, scenarios, |coalition| Ok(self.rows_of(coalition)), out)
+        self.model.any().values_in_scenarios(batch, scenarios, &|coalition| Ok(self.rows_of(coalition)), out)
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         match self.near() {
             Some(near) => self.values_about(near, batch, out),
             None => {
-                self.model.values(batch, self.background.len(), |coalition| Ok(self.rows_of(coalition)), out)
+                let rows_of = |coalition| Ok(self.rows_of(coalition));
+                self.model.any().values(batch, self.background.len(), &rows_of, out)
             }
         }
     }

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use crate::coalition::CoalitionView;
 use crate::coalitions::Coalitions;
-use crate::error::GameError;
+use crate::error::{BoxError, GameError};
 use crate::game::check_finite;
 use crate::model::{Model, Rows};
 use crate::near::NearReference;
@@ -82,6 +82,32 @@ impl<M: ?Sized> Averaged<'_, M> {
     }
 }
 
+/// The same of any model, called through a pointer: what it does is compiled once for all.
+pub(crate) struct AnyAveraged<'a> {
+    predict: &'a dyn Predict,
+    parallel: bool,
+    outputs: usize,
+    columns: usize,
+    chunk_rows: usize,
+}
+
+/// A borrowed model, whose own type may have no size.
+trait Predict: Sync {
+    fn predict_rows(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError>;
+}
+
+impl<M: Model + ?Sized> Predict for &M {
+    fn predict_rows(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
+        self.predict(rows, out)
+    }
+}
+
+/// The rows of a coalition.
+type RowsOf<'f, 'b, R> = &'f (dyn Fn(CoalitionView<'b>) -> Result<R, GameError> + Sync + 'f);
+
+/// What is done with each piece of a list, which comes with its number.
+type Work<'f> = &'f (dyn Fn((usize, &mut [f64])) -> Result<(), GameError> + Sync + 'f);
+
 impl<'a, M: Model + ?Sized> Averaged<'a, M> {
     /// `model` on rows of `columns` numbers, at least one; `what` names a row of that width.
     pub(crate) fn new(model: &'a M, columns: usize, what: &str) -> Result<Self, GameError> {
@@ -107,18 +133,31 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
         self.model.near(reference)
     }
 
+    /// The same of any model.
+    pub(crate) fn any(&self) -> AnyAveraged<'_> {
+        AnyAveraged {
+            predict: &self.model,
+            parallel: self.parallel(),
+            outputs: self.outputs,
+            columns: self.columns,
+            chunk_rows: self.chunk_rows,
+        }
+    }
+}
+
+impl AnyAveraged<'_> {
     /// Writes v(S) for each coalition of `batch`, which `rows_of` gives its rows, `usual_rows` of them as a rule.
     pub(crate) fn values<'b, R: SyntheticRows>(
         &self,
         batch: &'b Coalitions,
         usual_rows: usize,
-        rows_of: impl Fn(CoalitionView<'b>) -> Result<R, GameError> + Sync,
+        rows_of: RowsOf<'_, 'b, R>,
         out: &mut [f64],
     ) -> Result<(), GameError> {
         assert_eq!(batch.players(), self.columns, "coalitions of another game");
         assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
         let coalitions = (self.chunk_rows / usual_rows.max(1)).max(1);
-        self.pieces(out, coalitions * self.outputs, |(index, out)| {
+        self.pieces(out, coalitions * self.outputs, &|(index, out)| {
             let first = index * coalitions;
             let together = first..first + out.len() / self.outputs;
             let rows = together.map(|index| rows_of(batch.row(index))).collect::<Result<Vec<R>, _>>()?;
@@ -138,13 +177,13 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
         &self,
         batch: &'b Coalitions,
         scenarios: &[usize],
-        rows_of: impl Fn(CoalitionView<'b>) -> Result<R, GameError> + Sync,
+        rows_of: RowsOf<'_, 'b, R>,
         out: &mut [f64],
     ) -> Result<(), GameError> {
         assert_eq!(batch.players(), self.columns, "coalitions of another game");
         assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
         assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
-        self.pieces(out, self.chunk_rows * self.outputs, |(index, out)| {
+        self.pieces(out, self.chunk_rows * self.outputs, &|(index, out)| {
             let first = index * self.chunk_rows;
             let count = out.len() / self.outputs;
             let mut synthetic = Vec::with_capacity(count * self.columns);
@@ -164,11 +203,11 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
     pub(crate) fn predictions(
         &self,
         coalition: CoalitionView<'_>,
-        rows: &impl SyntheticRows,
+        rows: &dyn SyntheticRows,
     ) -> Result<Vec<f64>, GameError> {
         let count = rows.weights().len();
         let mut predictions = vec![0.0; count * self.outputs];
-        self.pieces(&mut predictions, self.chunk_rows * self.outputs, |(index, out)| {
+        self.pieces(&mut predictions, self.chunk_rows * self.outputs, &|(index, out)| {
             let first = index * self.chunk_rows;
             let synthetic = self.synthetic(rows, first..first + out.len() / self.outputs);
             out.copy_from_slice(&self.predict(&synthetic, coalition)?);
@@ -178,13 +217,8 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
     }
 
     /// Runs `work` on each piece of `out` with its number; of several failures the one of the lowest number is returned.
-    pub(crate) fn pieces(
-        &self,
-        out: &mut [f64],
-        piece: usize,
-        work: impl Fn((usize, &mut [f64])) -> Result<(), GameError> + Sync,
-    ) -> Result<(), GameError> {
-        let in_parallel = self.model.parallel() && out.len() > piece;
+    pub(crate) fn pieces(&self, out: &mut [f64], piece: usize, work: Work<'_>) -> Result<(), GameError> {
+        let in_parallel = self.parallel && out.len() > piece;
         let mut pieces = out.chunks_mut(piece).enumerate();
         if in_parallel { parallel::try_map(pieces, work).map(drop) } else { pieces.try_for_each(work) }
     }
@@ -215,12 +249,12 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
     fn split(
         &self,
         coalition: CoalitionView<'_>,
-        rows: &impl SyntheticRows,
+        rows: &dyn SyntheticRows,
         out: &mut [f64],
     ) -> Result<(), GameError> {
         let (count, k) = (rows.weights().len(), self.outputs);
         let mut sums = vec![0.0; count.div_ceil(self.chunk_rows) * k];
-        self.pieces(&mut sums, k, |(index, sum)| {
+        self.pieces(&mut sums, k, &|(index, sum)| {
             let range = index * self.chunk_rows..count.min((index + 1) * self.chunk_rows);
             let synthetic = self.synthetic(rows, range.clone());
             let mut predictions = self.predict(&synthetic, coalition)?;
@@ -232,7 +266,7 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
         Ok(())
     }
 
-    fn synthetic(&self, rows: &impl SyntheticRows, range: Range<usize>) -> Vec<f64> {
+    fn synthetic(&self, rows: &dyn SyntheticRows, range: Range<usize>) -> Vec<f64> {
         let mut synthetic = Vec::with_capacity(range.len() * self.columns);
         rows.append(range, &mut synthetic);
         synthetic
@@ -243,7 +277,7 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
         let rows = Rows::new(synthetic, self.columns);
         // A model that leaves an output unwritten is found out by the NaN.
         let mut predictions = vec![f64::NAN; rows.len() * self.outputs];
-        match self.model.predict(rows, &mut predictions) {
+        match self.predict.predict_rows(rows, &mut predictions) {
             Ok(()) => Ok(predictions),
             Err(source) => Err(GameError::from_model(source, first)),
         }

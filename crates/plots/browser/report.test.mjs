@@ -109,6 +109,7 @@ describe("every page", () => {
     assert.deepEqual(readdirSync(pages).filter(name => name.endsWith(".html")).sort(), names.map(name => `${name}.html`));
   });
   for (const name of names) {
+    let figures;
     test(`${name} opens from the disk, in silence, with all its sections`, context => within(name, async page => {
       const found = await page.evaluate(() => ({
         ready: Number(document.documentElement.dataset.ready),
@@ -118,7 +119,9 @@ describe("every page", () => {
         owned: window.__owned,
         ids: [...document.querySelectorAll("[id]")].map(element => element.id),
         styled: document.querySelectorAll("main [style]").length,
+        figures: document.querySelectorAll("main figure.card[data-kind] svg").length,
       }));
+      figures = found.figures;
       assert.ok(found.ready > 0, "the script came to its end");
       context.diagnostic(`ready after ${found.ready} ms`);
       const isOfRows = section => !["asked", "quality", "words", "cite", "again"].includes(section);
@@ -131,62 +134,49 @@ describe("every page", () => {
       assert.equal(await page.locator("html").getAttribute("lang"), "en");
     }));
 
-    test(`${name} has no violation that axe finds, in light and in dark`, async () => {
+    test(`${name} has no violation that axe finds, in light and in dark`, () => within(name, async page => {
+      await page.evaluate(axe);
+      if (name !== "no_rows") {
+        await type(page, "prediction > 0");
+        await page.fill("#find", "1");
+        await page.press("#find", "Enter");
+      }
       for (const colorScheme of ["light", "dark"]) {
-        await within(name, async page => {
-          await page.evaluate(axe);
-          if (name !== "no_rows") {
-            await type(page, "prediction > 0");
-            await page.fill("#find", "1");
-            await page.press("#find", "Enter");
-          }
-          // In dark nothing differs but colours.
-          const asked = { resultTypes: ["violations"], ...(colorScheme === "dark" && { runOnly: ["color-contrast"] }) };
-          const found = await page.evaluate(asked => window.axe.run(document, asked), asked);
-          assert.deepEqual(found.violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 200), nodes[0].failureSummary]), []);
-        }, { colorScheme, bypassCSP: true });
+        await page.emulateMedia({ colorScheme });
+        // In dark nothing differs but colours.
+        const asked = { resultTypes: ["violations"], ...(colorScheme === "dark" && { runOnly: ["color-contrast"] }) };
+        const found = await page.evaluate(asked => window.axe.run(document, asked), asked);
+        assert.deepEqual(found.violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 200), nodes[0].failureSummary]), [], colorScheme);
       }
-    });
+    }, { bypassCSP: true }));
 
-    test(`${name} never scrolls sideways, and no text lies on another`, async () => {
-      for (const width of widths) {
-        await within(name, async page => {
-          const found = await page.evaluate(() => ({ has: document.documentElement.scrollWidth, room: document.documentElement.clientWidth }));
-          assert.ok(found.has <= found.room, `${found.has} px at ${width}`);
-          assert.deepEqual(await page.evaluate(overlaps), [], `at ${width} px`);
-          const main = await page.locator("main").boundingBox();
-          assert.ok(Math.abs(main.x - (width - main.x - main.width)) <= 16, "in the middle");
-          assert.ok(width < 3840 || await page.evaluate(areCardsInColumns), "columns at 3840 px");
-        }, { viewport: { width, height: 900 } });
-      }
-    });
-
-    test(`${name} has all figures and readable tables without scripts`, async () => {
-      let figures;
-      await within(name, async page => { figures = await page.locator("main figure.card[data-kind] svg").count(); });
-      await within(name, async page => {
-        const shown = page.locator("main figure.card[data-kind] svg");
-        assert.equal(await shown.count(), figures);
-        for (const svg of await shown.all()) assert.ok(await svg.isVisible());
-        for (const details of (await page.locator("details").all()).slice(0, 3)) {
-          await details.locator("summary").click();
-          assert.ok(await details.locator("tbody tr").first().isVisible());
-          assert.ok(await details.locator("tbody tr").count() <= 100);
+    for (const width of widths) {
+      test(`${name} is ${width} px wide: it does not scroll sideways, no text lies on another, and it looks as before`, () => within(name, async page => {
+        const found = await page.evaluate(() => ({ has: document.documentElement.scrollWidth, room: document.documentElement.clientWidth }));
+        assert.ok(found.has <= found.room, `${found.has} px`);
+        assert.deepEqual(await page.evaluate(overlaps), []);
+        const main = await page.locator("main").boundingBox();
+        assert.ok(Math.abs(main.x - (width - main.x - main.width)) <= 16, "in the middle");
+        if (width === 3840) {
+          assert.ok(await page.evaluate(areCardsInColumns), "columns");
+          // Wide pages take long to look at, and are columns of the same cards.
+          if (!["classes", "estimated", "hostile", "interactions", "no_rows", "text"].includes(name)) return;
         }
-        assert.equal(await page.locator("button, input, select").count(), 0, "nothing that does nothing");
-      }, { javaScriptEnabled: false });
-    });
+        const full = await page.screenshot({ fullPage: true });
+        compare(`${name}-${width}`, full, { 320: 10, 1024: 14, 3840: 28 }[width]);
+      }, { viewport: { width, height: 900 }, reducedMotion: "reduce" }));
+    }
 
-    test(`${name} looks as before`, async () => {
-      for (const width of widths) {
-        // Wide pages take long to look at, and are columns of the same cards.
-        if (width === 3840 && !["classes", "estimated", "hostile", "interactions", "no_rows", "text"].includes(name)) continue;
-        await within(name, async page => {
-          const full = await page.screenshot({ fullPage: true });
-          compare(`${name}-${width}`, full, { 320: 10, 1024: 14, 3840: 28 }[width]);
-        }, { viewport: { width, height: 900 }, reducedMotion: "reduce" });
+    test(`${name} has all figures and readable tables without scripts`, () => within(name, async page => {
+      const shown = await page.locator("main figure.card[data-kind] svg").evaluateAll(all => all.map(svg => svg.checkVisibility()));
+      assert.deepEqual(shown, Array(figures).fill(true));
+      for (const details of (await page.locator("details").all()).slice(0, 3)) {
+        await details.locator("summary").click();
+        assert.ok(await details.locator("tbody tr").first().isVisible());
+        assert.ok(await details.locator("tbody tr").count() <= 100);
       }
-    });
+      assert.equal(await page.locator("button, input, select").count(), 0, "nothing that does nothing");
+    }, { javaScriptEnabled: false }));
   }
 
   test("pages are as small as promised", () => {

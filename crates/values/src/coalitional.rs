@@ -130,6 +130,8 @@ pub fn two_step_shapley(
     game: &(impl Game + ?Sized),
     partition: &Partition,
 ) -> Result<Attributions, ValueError> {
+    // What follows is compiled once for all games.
+    let game: &dyn Game = &game;
     let (players, outputs) = (game.players(), game.outputs());
     partition.check_players(players)?;
     if players == 0 || outputs == 0 {

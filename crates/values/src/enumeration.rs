@@ -87,6 +87,11 @@ pub fn enumerate_many(
     game: &(impl Game + ?Sized),
     values: &[Semivalue],
 ) -> Result<Vec<Attributions>, ValueError> {
+    enumerate_all(&game, values)
+}
+
+/// [`enumerate_many`], compiled once for all games.
+fn enumerate_all(game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Attributions>, ValueError> {
     let (players, outputs) = (game.players(), game.outputs());
     if !(1..=MOST_PLAYERS).contains(&players) {
         return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
@@ -167,8 +172,8 @@ struct Folded {
 }
 
 /// What every block of the pass needs.
-struct Pass<'a, G: ?Sized> {
-    game: &'a G,
+struct Pass<'a> {
+    game: &'a dyn Game,
     block_bits: usize,
     /// The values of the first block, where the game is no table.
     first: &'a [f64],
@@ -176,7 +181,7 @@ struct Pass<'a, G: ?Sized> {
     weights: &'a [Weights],
 }
 
-impl<G: Game + ?Sized> Pass<'_, G> {
+impl Pass<'_> {
     /// Folds the 2^`bits` masks from `start` on.
     fn fold(&self, start: usize, bits: usize) -> Result<Folded, ValueError> {
         if bits <= self.block_bits {
@@ -243,7 +248,7 @@ impl Folded {
 }
 
 /// The values of the 2^`bits` masks from `start` on.
-pub(crate) fn ask(game: &(impl Game + ?Sized), start: usize, bits: usize) -> Result<Vec<f64>, GameError> {
+pub(crate) fn ask(game: &dyn Game, start: usize, bits: usize) -> Result<Vec<f64>, GameError> {
     let batch = Coalitions::from_masks(game.players(), start as u64..(start + (1 << bits)) as u64);
     let mut values = vec![0.0; game.outputs() << bits];
     game.values(&batch, &mut values)?;

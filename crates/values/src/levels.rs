@@ -88,6 +88,8 @@ impl CoalitionalValue {
         game: &(impl Game + ?Sized),
         hierarchy: &Hierarchy,
     ) -> Result<Attributions, ValueError> {
+        // What follows is compiled once for all games.
+        let game: &dyn Game = &game;
         let (players, outputs) = (game.players(), game.outputs());
         hierarchy.check_players(players)?;
         if players == 0 || outputs == 0 {

@@ -190,6 +190,8 @@ impl SolutionConcept {
         game: &(impl Game + ?Sized),
         partition: Option<&Partition>,
     ) -> Result<Attributions, ValueError> {
+        // What follows is compiled once for all games.
+        let game: &dyn Game = &game;
         self.check(game.players(), partition)?;
         match (self, partition) {
             (Self::Coalitional(value), Some(partition)) => value.enumerate(game, partition),

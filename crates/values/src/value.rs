@@ -228,6 +228,7 @@ impl Value {
     ///
     /// As [`check`](Self::check), too many players or groups, or if the game fails.
     pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<Attributions, ValueError> {
+        let game: &dyn Game = &game;
         match self {
             Self::OnGraph(value, graph) => value.enumerate(game, graph),
             Self::OverHierarchy(value, hierarchy) => value.enumerate_over(game, hierarchy),

@@ -144,10 +144,11 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     pub(super) fn values_and_errors(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let k = self.model.outputs();
         assert_eq!(batch.players(), self.players(), "coalitions of another game");
-        self.model.pieces(out, 2 * k, |(index, out)| {
+        let model = self.model.any();
+        model.pieces(out, 2 * k, &|(index, out)| {
             let coalition = batch.row(index);
             let rows = self.rows_of(coalition)?;
-            let mut predictions = self.model.predictions(coalition, &rows)?;
+            let mut predictions = model.predictions(coalition, &rows)?;
             let (values, errors) = out.split_at_mut(k);
             if let Some(at) = predictions.iter().position(|prediction| !prediction.is_finite()) {
                 return Err(GameError::NotFinite {
@@ -229,9 +230,12 @@ impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ConditionalGame<'_,
         out: &mut [f64],
     ) -> Result<(), GameError> {
         match self.sampling() {
-            Sampling::Independent | Sampling::Antithetic => {
-                self.model.values_in_scenarios(batch, scenarios, |coalition| self.rows_of(coalition), out)
-            }
+            Sampling::Independent | Sampling::Antithetic => self.model.any().values_in_scenarios(
+                batch,
+                scenarios,
+                &|coalition| self.rows_of(coalition),
+                out,
+            ),
             Sampling::Weighted | Sampling::Exact => {
                 assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
                 self.values(batch, out)
@@ -240,7 +244,7 @@ impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ConditionalGame<'_,
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        self.model.values(batch, self.draws(), |coalition| self.rows_of(coalition), out)
+        self.model.any().values(batch, self.draws(), &|coalition| self.rows_of(coalition), out)
     }
 }
 

@@ -6,12 +6,15 @@
 
 use rand::Rng;
 
-use crate::coalition::Coalition;
+use crate::coalition::{Coalition, CoalitionView};
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
 use crate::stream::{Purpose, stream};
 use crate::textbook::ClosedForm;
+
+/// Coalitions whose values are found at once: the bits of a word.
+const BLOCK: usize = 64;
 
 /// `v(S) = c + Σ_T a_T · [T ⊆ S]`.
 ///
@@ -24,7 +27,7 @@ use crate::textbook::ClosedForm;
 /// ```
 ///
 /// Good for: the general test game. Any number of players (n = 1000 and beyond), interactions of the order asked for, null players
-/// where a player is in no term, v(∅) ≠ 0. Evaluation takes O(terms · ⌈n/64⌉) per coalition.
+/// where a player is in no term, v(∅) ≠ 0. Evaluation takes O(terms · ⌈n/64⌉) per coalition, a fraction of it in batches of 64 where there are as many terms as players.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, SumOfUnanimity};
@@ -133,6 +136,31 @@ impl SumOfUnanimity {
         &self.coefficients
     }
 
+    /// v(S).
+    fn value(&self, coalition: CoalitionView<'_>) -> f64 {
+        let met = self.terms.iter().zip(&self.coefficients).filter(|(term, _)| term.is_subset_of(coalition));
+        self.constant + met.map(|(_, coefficient)| coefficient).sum::<f64>()
+    }
+
+    /// Writes the values of as many coalitions as there are `values`, at most [`BLOCK`], from `first` on; bit k of `with[i]` says whether
+    /// player i is in the k-th of them. Sums are in the order of the terms, as in [`value`](Self::value).
+    fn block_values(&self, batch: &Coalitions, first: usize, with: &mut [u64], values: &mut [f64]) {
+        with.fill(0);
+        for place in 0..values.len() {
+            batch.row(first + place).members().for_each(|player| with[player] |= 1 << place);
+        }
+        let all = u64::MAX >> (BLOCK - values.len());
+        values.fill(-0.0);
+        for (term, coefficient) in self.terms.iter().zip(&self.coefficients) {
+            let mut met = term.members().fold(all, |met, player| met & with[player]);
+            while met != 0 {
+                values[met.trailing_zeros() as usize] += coefficient;
+                met &= met - 1;
+            }
+        }
+        values.iter_mut().for_each(|value| *value += self.constant);
+    }
+
     /// Gives each player of a term the share `share(t)` of its coefficient.
     fn sum_shares(&self, share: impl Fn(u32) -> f64) -> Vec<f64> {
         let mut values = vec![0.0; self.players()];
@@ -152,9 +180,14 @@ impl Game for SumOfUnanimity {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        for (value, row) in out.iter_mut().zip(batch.iter()) {
-            let met = self.terms.iter().zip(&self.coefficients).filter(|(term, _)| term.is_subset_of(row));
-            *value = self.constant + met.map(|(_, coefficient)| coefficient).sum::<f64>();
+        // Writing down where each player is pays where players are in a term or more.
+        if self.terms.len() < self.players() {
+            out.iter_mut().zip(batch.iter()).for_each(|(value, row)| *value = self.value(row));
+            return Ok(());
+        }
+        let mut with = vec![0; self.players()];
+        for (block, values) in out.chunks_mut(BLOCK).enumerate() {
+            self.block_values(batch, block * BLOCK, &mut with, values);
         }
         Ok(())
     }
@@ -172,6 +205,8 @@ impl ClosedForm for SumOfUnanimity {
 
 #[cfg(test)]
 mod tests {
+    use rand::RngExt;
+
     use super::*;
 
     // Stored results name the seed of their game.
@@ -194,6 +229,26 @@ mod tests {
         assert_eq!(ends[0], 2.5);
         let total: f64 = game.shapley().iter().sum();
         assert!((total - (ends[1] - ends[0])).abs() < 1e-10, "{total} {ends:?}");
+    }
+
+    #[test]
+    fn blocks_of_coalitions_have_the_bits_of_one_after_the_other() {
+        for players in [1, 2, 7, 64, 65, 130] {
+            for terms in [players, 6 * players] {
+                let game = SumOfUnanimity::random(players, terms, 4, 5).with_constant(0.1).unwrap();
+                for count in [0, 1, 63, 64, 65, 200] {
+                    let mut rng = stream(9, Purpose::Experiment, count as u64);
+                    let mut batch = Coalitions::new(players);
+                    for _ in 0..count {
+                        batch.push_members((0..players).filter(|_| rng.random_bool(0.8)));
+                    }
+                    let mut found = vec![f64::NAN; count];
+                    game.values(&batch, &mut found).unwrap();
+                    let wanted: Vec<f64> = batch.iter().map(|row| game.value(row)).collect();
+                    assert_eq!(found, wanted, "{players} players, {terms} terms");
+                }
+            }
+        }
     }
 
     #[test]

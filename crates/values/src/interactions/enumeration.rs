@@ -83,6 +83,14 @@ pub fn enumerate_interactions_many(
     game: &(impl Game + ?Sized),
     asked: &[(InteractionIndex, usize)],
 ) -> Result<Vec<Interactions>, ValueError> {
+    enumerate_all(&game, asked)
+}
+
+/// [`enumerate_interactions_many`], compiled once for all games.
+fn enumerate_all(
+    game: &dyn Game,
+    asked: &[(InteractionIndex, usize)],
+) -> Result<Vec<Interactions>, ValueError> {
     let (players, outputs) = (game.players(), game.outputs());
     if !(1..=MOST_PLAYERS).contains(&players) {
         return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
@@ -243,8 +251,8 @@ impl Folded {
 }
 
 /// What every block of the pass needs.
-struct Pass<'a, G: ?Sized> {
-    game: &'a G,
+struct Pass<'a> {
+    game: &'a dyn Game,
     block_bits: usize,
     order: usize,
     /// The values of the first block, where the game is no table.
@@ -253,7 +261,7 @@ struct Pass<'a, G: ?Sized> {
     channels: &'a [Joined],
 }
 
-impl<G: Game + ?Sized> Pass<'_, G> {
+impl Pass<'_> {
     /// Folds the 2^`bits` masks from `start` on.
     fn fold(&self, start: usize, bits: usize) -> Result<Folded, ValueError> {
         if bits <= self.block_bits {
