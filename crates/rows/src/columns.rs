@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(by_position(2, &named).unwrap().columns, [0, 1]);
         assert!(by_position(3, &named).unwrap_err().to_string().contains("3 columns, and the model wants 2"));
         assert_eq!(by_name(&strings(&["0", "1"]), &named).unwrap().columns, [0, 1]);
-        assert!(refusal(&["0", "1", "2"], &named).contains("the model wants 2"));
+        assert!(refusal(&["0", "1", "2"], &named).contains("\"a\""));
     }
 
     #[test]
