@@ -106,6 +106,8 @@ impl Explained<'_> {
                         let what = format!("against {count} rows by {kernel:?}");
                         self.adds_up(&explained, kernel, &what);
                     }
+                    // Predictions that are not finite are refused.
+                    Err(_) if !finite(margins) => return,
                     // Not every kernel takes every tree.
                     Err(error) => assert!(kernel.is_some(), "{error}"),
                 }
