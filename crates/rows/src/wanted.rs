@@ -15,7 +15,7 @@ pub struct Wanted<'a> {
     /// Whether `names` may have underscores where the table has characters that their library does not store (LightGBM: blanks and
     /// those that JSON gives a meaning).
     pub names_are_rewritten: bool,
-    /// Number of features; any number where it is `None`.
+    /// Number of features. Where it is `None`: as many as there are `names`, or any number without them.
     pub count: Option<usize>,
     /// The categories of each feature, where it has some; may be shorter than the features.
     pub words: Vec<Option<&'a Words>>,
@@ -39,7 +39,7 @@ pub struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// How many features there are, where that is known: names tell it, too.
+    /// How many features there are, by `count` or by `names`; none where neither is known.
     pub(crate) fn feature_count(&self) -> Option<usize> {
         self.count.or(self.names.map(<[String]>::len))
     }

@@ -130,7 +130,7 @@ pub fn two_step_shapley(
     game: &(impl Game + ?Sized),
     partition: &Partition,
 ) -> Result<Attributions, ValueError> {
-    // What follows is compiled once for all games.
+    // What it is handed to is compiled once for all games.
     let game: &dyn Game = &game;
     let (players, outputs) = (game.players(), game.outputs());
     partition.check_players(players)?;

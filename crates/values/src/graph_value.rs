@@ -207,7 +207,7 @@ impl GraphValue {
     ///
     /// As [`check`](Self::check); [`ValueError::Players`] for none or more than [`MOST_PLAYERS`]; or if the game fails.
     pub fn enumerate(&self, game: &(impl Game + ?Sized), graph: &Graph) -> Result<Attributions, ValueError> {
-        // What follows is compiled once for all games.
+        // What it is handed to is compiled once for all games.
         let game: &dyn Game = &game;
         let players = game.players();
         self.check(players, graph)?;

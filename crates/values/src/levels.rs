@@ -88,7 +88,7 @@ impl CoalitionalValue {
         game: &(impl Game + ?Sized),
         hierarchy: &Hierarchy,
     ) -> Result<Attributions, ValueError> {
-        // What follows is compiled once for all games.
+        // What it is handed to is compiled once for all games.
         let game: &dyn Game = &game;
         let (players, outputs) = (game.players(), game.outputs());
         hierarchy.check_players(players)?;

@@ -190,7 +190,7 @@ impl SolutionConcept {
         game: &(impl Game + ?Sized),
         partition: Option<&Partition>,
     ) -> Result<Attributions, ValueError> {
-        // What follows is compiled once for all games.
+        // What it is handed to is compiled once for all games.
         let game: &dyn Game = &game;
         self.check(game.players(), partition)?;
         match (self, partition) {

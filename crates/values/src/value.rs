@@ -228,6 +228,7 @@ impl Value {
     ///
     /// As [`check`](Self::check), too many players or groups, or if the game fails.
     pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<Attributions, ValueError> {
+        // What it is handed to is compiled once for all games.
         let game: &dyn Game = &game;
         match self {
             Self::OnGraph(value, graph) => value.enumerate(game, graph),

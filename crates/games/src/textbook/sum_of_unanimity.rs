@@ -27,7 +27,8 @@ const BLOCK: usize = 64;
 /// ```
 ///
 /// Good for: the general test game. Any number of players (n = 1000 and beyond), interactions of the order asked for, null players
-/// where a player is in no term, v(∅) ≠ 0. Evaluation takes O(terms · ⌈n/64⌉) per coalition, a fraction of it in batches of 64 where there are as many terms as players.
+/// where a player is in no term, v(∅) ≠ 0. Evaluation takes O(terms · ⌈n/64⌉) per coalition; where there are as
+/// many terms as players, O(terms · ⌈n/64⌉) per 64 coalitions, O(n) per coalition, and an addition for each term that one has.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, SumOfUnanimity};
@@ -244,7 +245,8 @@ mod tests {
                     }
                     let mut found = vec![f64::NAN; count];
                     game.values(&batch, &mut found).unwrap();
-                    let wanted: Vec<f64> = batch.iter().map(|row| game.value(row)).collect();
+                    let found: Vec<u64> = found.into_iter().map(f64::to_bits).collect();
+                    let wanted: Vec<u64> = batch.iter().map(|row| game.value(row).to_bits()).collect();
                     assert_eq!(found, wanted, "{players} players, {terms} terms");
                 }
             }

@@ -107,7 +107,7 @@ impl Explained<'_> {
                         self.adds_up(&explained, kernel, &what);
                     }
                     // Predictions that are not finite are refused.
-                    Err(_) if !finite(margins) => return,
+                    Err(TreeError::Overflow { .. }) if !finite(margins) => return,
                     // Not every kernel takes every tree.
                     Err(error) => assert!(kernel.is_some(), "{error}"),
                 }
