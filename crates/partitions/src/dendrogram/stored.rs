@@ -6,6 +6,9 @@ use super::{Dendrogram, Merge};
 use crate::error::PartitionsError;
 use crate::linkage::Linkage;
 
+/// A mean of dependences may be rounded to less than none.
+const HIGHEST: f64 = 1.0 + 1e-9;
+
 /// A dendrogram that nobody has checked.
 #[derive(Deserialize)]
 pub(super) struct Stored {
@@ -26,7 +29,7 @@ impl TryFrom<Stored> for Dendrogram {
         }
         // The features of each cluster that has not merged yet.
         let mut sizes = vec![Some(1); features];
-        let mut below = f64::NEG_INFINITY;
+        let mut below = 0.0;
         for (at, merge) in merges.iter().enumerate() {
             let refuse = |problem| Err(PartitionsError::Merge { merge: at, problem });
             let [first, second] = merge.children;
@@ -40,8 +43,8 @@ impl TryFrom<Stored> for Dendrogram {
             if merge.size != one + other {
                 return refuse("is not as large as its children together");
             }
-            if !merge.height.is_finite() || merge.height < below {
-                return refuse("is lower than the one before, or its height is not finite");
+            if !(below..=HIGHEST).contains(&merge.height) {
+                return refuse("is lower than the one before, or its height is not from 0 to 1");
             }
             below = merge.height;
             sizes.push(Some(merge.size));

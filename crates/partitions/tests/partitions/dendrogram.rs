@@ -186,6 +186,10 @@ fn what_is_stored_is_read_back_and_what_is_no_tree_is_refused() {
     assert!(refused("[2,3]", "[3,2]").contains("merge 1"), "the lower child comes first");
     assert!(refused("\"size\":4", "\"size\":3").contains("merge 2"), "four features, not three");
     assert!(refused("0.25", "0.75").contains("merge 1"), "heights ascend");
+    for (merge, from, to) in [(2, "0.875", "1e308"), (2, "0.875", "1.01"), (0, "0.25", "-0.25")] {
+        let said = refused(from, to);
+        assert!(said.contains(&format!("merge {merge}")) && said.contains("from 0 to 1"), "{said}");
+    }
     assert!(refused("\"bmi\",", "").contains("merge 3"), "three features have two merges");
     let none = r#"{"leaves":[],"linkage":"average","merges":[]}"#;
     assert!(serde_json::from_str::<Dendrogram>(none).is_err());

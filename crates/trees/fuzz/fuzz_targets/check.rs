@@ -72,9 +72,7 @@ impl Explained<'_> {
         let largest =
             all.try_fold(0.0, |largest: f64, value| value.is_finite().then(|| largest.max(value.abs())));
         let Some(largest) = largest else {
-            // Of linear leaves, there is no telling what they come to.
-            let linear = matches!(self.ensemble.check_covers(), Err(ModelError::LinearLeaves { .. }));
-            assert!(linear, "{what}: values that are not finite");
+            assert!(self.has_linear_leaves(), "{what}: values that are not finite");
             return;
         };
         if !self.tame && kernel != Some(Kernel::Walk) {
@@ -87,6 +85,11 @@ impl Explained<'_> {
                 assert!(gap <= 1e-6 * largest + 1e-8, "{what}: {base} + {sum} != {prediction}");
             }
         }
+    }
+
+    /// Of linear leaves, there is no telling what they come to where one row's features meet another's.
+    fn has_linear_leaves(&self) -> bool {
+        matches!(self.ensemble.check_covers(), Err(ModelError::LinearLeaves { .. }))
     }
 
     fn against_background(&self) {
@@ -106,8 +109,8 @@ impl Explained<'_> {
                         let what = format!("against {count} rows by {kernel:?}");
                         self.adds_up(&explained, kernel, &what);
                     }
-                    // Predictions that are not finite are refused.
-                    Err(TreeError::Overflow { .. }) if !finite(margins) => return,
+                    // Predictions that are not finite are refused, of a coalition too.
+                    Err(TreeError::Overflow { .. }) if !finite(margins) || self.has_linear_leaves() => return,
                     // Not every kernel takes every tree.
                     Err(error) => assert!(kernel.is_some(), "{error}"),
                 }
