@@ -24,7 +24,7 @@ use crate::game::{Game, check_finite};
 use crate::model::Model;
 use crate::near::{Changes, NearReference};
 use crate::sub_game::SubGame;
-use crate::synthetic::{Averaged, SyntheticRows};
+use crate::synthetic::{AnyAveraged, Averaged, SyntheticRows};
 
 /// The game of one explicand against a background: the players are the features.
 ///
@@ -53,9 +53,15 @@ use crate::synthetic::{Averaged, SyntheticRows};
 /// ```
 pub struct MarginalGame<'a, M: ?Sized> {
     model: Averaged<'a, M>,
+    rows: Substitution<'a>,
+    near: OnceLock<Option<Box<dyn NearReference>>>,
+}
+
+/// What the game is whatever the model: it is compiled once for all models.
+#[derive(Debug)]
+struct Substitution<'a> {
     explicand: Vec<f64>,
     background: &'a Background,
-    near: OnceLock<Option<Box<dyn NearReference>>>,
 }
 
 /// Coalitions near the baseline that one thread predicts at once.
@@ -71,40 +77,24 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
     /// no outputs.
     pub fn new(model: &'a M, explicand: &[f64], background: &'a Background) -> Result<Self, GameError> {
         let model = Averaged::new(model, background.columns(), "background row 0")?;
-        if explicand.len() != background.columns() {
-            return Err(GameError::Width {
-                what: "the explicand".to_owned(),
-                given: explicand.len(),
-                wanted: background.columns(),
-            });
-        }
-        refuse_infinite(explicand, || "the explicand".to_owned())?;
-        Ok(Self { model, explicand: explicand.to_vec(), background, near: OnceLock::new() })
+        Ok(Self { model, rows: Substitution::new(explicand, background)?, near: OnceLock::new() })
     }
 
     /// The row that is explained.
     pub fn explicand(&self) -> &[f64] {
-        &self.explicand
+        &self.rows.explicand
     }
 
     /// The rows that stand in for absent players.
     pub fn background(&self) -> &'a Background {
-        self.background
+        self.rows.background
     }
 
     /// The players that cannot matter: the explicand's value equals that of every background row, bit by bit or both missing.
     ///
     /// Such a player changes no synthetic row, so every value that gives null players nothing is zero there.
     pub fn null_players(&self) -> Coalition {
-        let mut null = Coalition::full(self.explicand.len());
-        for row in self.background.as_rows().iter() {
-            for (player, (&there, &here)) in row.iter().zip(&self.explicand).enumerate() {
-                if !same(there, here) {
-                    null.remove(player);
-                }
-            }
-        }
-        null
+        self.rows.null_players()
     }
 
     /// The game of the players that can matter, the [null players](Self::null_players) taken out.
@@ -116,11 +106,38 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
 
     /// The model about the baseline, where there is only one and the model can make use of it.
     fn near(&self) -> Option<&dyn NearReference> {
-        let about = || match self.background.len() {
-            1 => self.model.near(self.background.row(0)),
+        let background = self.rows.background;
+        let about = || match background.len() {
+            1 => self.model.near(background.row(0)),
             _ => None,
         };
         self.near.get_or_init(about).as_deref()
+    }
+}
+
+impl<'a> Substitution<'a> {
+    fn new(explicand: &[f64], background: &'a Background) -> Result<Self, GameError> {
+        if explicand.len() != background.columns() {
+            return Err(GameError::Width {
+                what: "the explicand".to_owned(),
+                given: explicand.len(),
+                wanted: background.columns(),
+            });
+        }
+        refuse_infinite(explicand, || "the explicand".to_owned())?;
+        Ok(Self { explicand: explicand.to_vec(), background })
+    }
+
+    fn null_players(&self) -> Coalition {
+        let mut null = Coalition::full(self.explicand.len());
+        for row in self.background.as_rows().iter() {
+            for (player, (&there, &here)) in row.iter().zip(&self.explicand).enumerate() {
+                if !same(there, here) {
+                    null.remove(player);
+                }
+            }
+        }
+        null
     }
 
     /// The features of `coalition` in which the explicand is not the baseline, with its values.
@@ -136,10 +153,11 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
     fn values_about(
         &self,
         near: &dyn NearReference,
+        model: &AnyAveraged<'_>,
         batch: &Coalitions,
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        let k = self.model.outputs();
+        let k = model.outputs();
         let is_near = |index: &usize| {
             let most = near.most_changes();
             batch.sizes()[*index] as usize <= most
@@ -147,7 +165,6 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
         };
         let (close, far): (Vec<usize>, Vec<usize>) = (0..batch.len()).partition(is_near);
         let mut values = vec![f64::NAN; close.len() * k];
-        let model = self.model.any();
         model.pieces(&mut values, NEAR_COALITIONS * k, &|(piece, values)| {
             let first = piece * NEAR_COALITIONS;
             let mut rows = Changes::new();
@@ -165,6 +182,29 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
             }
         }
         check_finite(batch, k, out)
+    }
+
+    fn values(
+        &self,
+        near: Option<&dyn NearReference>,
+        model: &AnyAveraged<'_>,
+        batch: &Coalitions,
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        match near {
+            Some(near) => self.values_about(near, model, batch, out),
+            None => model.values(batch, self.background.len(), &|coalition| Ok(self.rows_of(coalition)), out),
+        }
+    }
+
+    fn values_in_scenarios(
+        &self,
+        model: &AnyAveraged<'_>,
+        batch: &Coalitions,
+        scenarios: &[usize],
+        out: &mut [f64],
+    ) -> Result<(), GameError> {
+        model.values_in_scenarios(batch, scenarios, &|coalition| Ok(self.rows_of(coalition)), out)
     }
 
     /// The background rows with the explicand's values in `coalition`.
@@ -206,8 +246,8 @@ impl SyntheticRows for SubstitutedRows<'_> {
 impl<M: ?Sized> std::fmt::Debug for MarginalGame<'_, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("MarginalGame")
-            .field("explicand", &self.explicand)
-            .field("background", &self.background)
+            .field("explicand", &self.rows.explicand)
+            .field("background", &self.rows.background)
             .field("outputs", &self.model.outputs())
             .finish_non_exhaustive()
     }
@@ -215,7 +255,7 @@ impl<M: ?Sized> std::fmt::Debug for MarginalGame<'_, M> {
 
 impl<M: Model + ?Sized> Game for MarginalGame<'_, M> {
     fn players(&self) -> usize {
-        self.explicand.len()
+        self.rows.explicand.len()
     }
 
     fn outputs(&self) -> usize {
@@ -223,7 +263,7 @@ impl<M: Model + ?Sized> Game for MarginalGame<'_, M> {
     }
 
     fn rows_per_coalition(&self) -> usize {
-        self.background.len()
+        self.rows.background.len()
     }
 
     fn parallel(&self) -> bool {
@@ -231,11 +271,11 @@ impl<M: Model + ?Sized> Game for MarginalGame<'_, M> {
     }
 
     fn scenarios(&self) -> usize {
-        self.background.len()
+        self.rows.background.len()
     }
 
     fn scenario_weights(&self) -> Option<&[f64]> {
-        Some(self.background.weights())
+        Some(self.rows.background.weights())
     }
 
     fn values_in_scenarios(
@@ -244,16 +284,10 @@ impl<M: Model + ?Sized> Game for MarginalGame<'_, M> {
         scenarios: &[usize],
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        self.model.any().values_in_scenarios(batch, scenarios, &|coalition| Ok(self.rows_of(coalition)), out)
+        self.rows.values_in_scenarios(&self.model.any(), batch, scenarios, out)
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        match self.near() {
-            Some(near) => self.values_about(near, batch, out),
-            None => {
-                let rows_of = |coalition| Ok(self.rows_of(coalition));
-                self.model.any().values(batch, self.background.len(), &rows_of, out)
-            }
-        }
+        self.rows.values(self.near(), &self.model.any(), batch, out)
     }
 }

@@ -146,6 +146,10 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
 }
 
 impl AnyAveraged<'_> {
+    pub(crate) fn outputs(&self) -> usize {
+        self.outputs
+    }
+
     /// Writes v(S) for each coalition of `batch`, which `rows_of` gives its rows, `usual_rows` of them as a rule.
     pub(crate) fn values<'b, R: SyntheticRows>(
         &self,
