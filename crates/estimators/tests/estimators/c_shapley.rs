@@ -243,7 +243,6 @@ fn grids_and_graphs_of_many_nodes_have_the_values_of_a_memory_of_coalitions() {
     let sparse = random_graph(140, 0.012, 15);
     let cases = [
         (Graph::grid(9, 9, Adjacency::Four), 2),
-        (Graph::grid(9, 9, Adjacency::Four), 1),
         (Graph::grid(9, 15, Adjacency::Eight), 1),
         (Graph::grid(2, 66, Adjacency::Four), 3),
         (sparse.clone(), 1),

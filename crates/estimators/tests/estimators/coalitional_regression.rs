@@ -505,7 +505,7 @@ fn growing_coalitional_regressions_are_as_accurate_as_others_and_say_so() {
     for value in coalitional() {
         let (mut ln_ratios, mut runs) = (0.0, 0.0);
         let (mut lacking, mut judged_runs) = (0.0, 0.0);
-        for sizes in [&[4, 4, 4, 4][..], &[5, 4, 3, 3, 2], &[2, 7, 1, 6]] {
+        for sizes in [&[4, 4, 4, 4][..], &[2, 7, 1, 6]] {
             let partition = scattered(sizes, 1);
             let players = partition.players();
             let game = SumOfUnanimity::random(players, 6 * players, 4, 8);

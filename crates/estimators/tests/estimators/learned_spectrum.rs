@@ -106,7 +106,7 @@ fn it_is_no_worse_than_the_regression_on_single_players() {
     ];
     for (game, truth) in &games {
         let n = truth.len();
-        for times in [2, 3, 5, 10, 20] {
+        for times in [2, 4, 10, 20] {
             let spectrum = error(&LearnedSpectrum::default(), &**game, truth, times * n, 5);
             let leverage = error(&LeverageShap::default(), &**game, truth, times * n, 5);
             assert!(spectrum <= 1.15 * leverage, "{n} players, {times}n: {spectrum} {leverage}");
@@ -312,7 +312,7 @@ fn where_complements_tell_each_other_one_coalition_of_a_pair_is_asked() {
         let budget = 20 * players as usize;
         let error = |estimator: LearnedSpectrum| {
             median(
-                (0..5)
+                (0..3)
                     .map(|seed| {
                         squared(&estimator.estimate(&game, budget, seed).unwrap().values, &game.shapley())
                     })

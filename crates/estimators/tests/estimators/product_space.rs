@@ -319,13 +319,13 @@ fn intervals_of_95_percent_hold_the_truth_about_as_often_as_they_say() {
         let players: Vec<usize> = (0..truth.len() / 2).collect();
         let independent = ProductSpace::grouped(concept.clone(), partition());
         let runs = |seed| independent.estimate_players(&game, &players, 400, seed).unwrap();
-        let share = coverage(&truth, (0..500).map(runs));
+        let share = coverage(&truth, (0..400).map(runs));
         assert!((0.93..0.97).contains(&share), "{name}: {share}");
         for nested in nested(&concept, &partition()) {
             // In strata of about two draws variances are known from few of them.
             for (draws, least) in [(45, 0.91), (400, 0.93)] {
                 let run = |seed| nested.estimate_draws(&game, draws, seed).unwrap();
-                let share = coverage(&truth, (0..800).map(run));
+                let share = coverage(&truth, (0..500).map(run));
                 assert!((least..0.97).contains(&share), "{} {name} {draws}: {share}", nested.name());
             }
         }

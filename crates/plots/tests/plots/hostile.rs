@@ -166,7 +166,9 @@ fn every_kind_is_a_png() {
     for (name, results) in cases() {
         for kind in Kind::ALL {
             let explained = fit_for(kind, &results).explained(kind);
-            let scene = kind.lay_out(&explained, &Options::default()).unwrap();
+            let mut options = Options::default();
+            options.width = 320.0;
+            let scene = kind.lay_out(&explained, &options).unwrap();
             if scene.height < 2_000.0 {
                 let png = scene.png(1.0).unwrap();
                 assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n", "{kind} of {name}");

@@ -63,7 +63,8 @@ fn features_groups_and_pairs_have_the_values_of_the_definitions() {
         (6, 5, 3, 20),
         (7, 7, 1, 70),
     ] {
-        for categorical in [false, true] {
+        // Of many features both kinds of splits are in the same trees.
+        for categorical in [false, true].into_iter().filter(|&categorical| categorical || features < 6) {
             let players: Vec<usize> = (0..features).collect();
             let shape = (3, depth, categorical);
             let mut case = Case::random(random, (features, &players), shape, outputs, (3, background));
@@ -77,9 +78,9 @@ fn features_groups_and_pairs_have_the_values_of_the_definitions() {
 }
 
 #[test]
-fn a_hundred_and_fifty_random_ensembles_have_the_values_of_the_definitions() {
+fn eighty_random_ensembles_have_the_values_of_the_definitions() {
     let random = &mut Random(2);
-    for _ in 0..150 {
+    for _ in 0..80 {
         let features = 1 + random.below(8);
         // Some features that no tree uses, and leaves that are 0.
         let used: Vec<usize> = (0..features).filter(|&feature| feature == 0 || random.chance(85)).collect();
@@ -155,8 +156,8 @@ fn rows_and_background_rows_fill_blocks_and_words_and_do_not() {
         (1, 65),
         (2, 128),
         (1, 200),
-        (3, 512),
-        (1, 513),
+        (1, 512),
+        (3, 513),
         (1, 1100),
         (63, 2),
         (64, 3),
@@ -318,7 +319,7 @@ fn behind(random: &mut Random, features: usize, outputs: usize, link: Link) -> C
 fn outputs_behind_links_have_the_values_of_every_mixture() {
     let random = &mut Random(11);
     for link in LINKS {
-        for (features, outputs, groups) in [(1, 1, 1), (2, 3, 2), (5, 2, 5), (6, 1, 3), (7, 3, 1)] {
+        for (features, outputs, groups) in [(1, 1, 1), (2, 3, 2), (5, 3, 5), (6, 1, 3), (7, 1, 1)] {
             let case = behind(random, features, outputs, link);
             let groups = random.partition(features, groups);
             case.check(&some(random, &groups));

@@ -4,6 +4,7 @@
 
 mod bundled;
 mod common;
+mod compiled;
 mod deep;
 mod definitions;
 mod formats;

@@ -68,10 +68,8 @@ fn bytes_are_the_same_on_any_number_of_threads() {
             })
         };
         let one = on(1);
-        for threads in [2, 5] {
-            for ((name, got), (_, wanted)) in on(threads).iter().zip(&one) {
-                assert!(got == wanted, "{}, {name}: {threads} threads", case.what);
-            }
+        for ((name, got), (_, wanted)) in on(3).iter().zip(&one) {
+            assert!(got == wanted, "{}, {name}", case.what);
         }
     }
     let players: Vec<usize> = (0..12).collect();
@@ -82,8 +80,7 @@ fn bytes_are_the_same_on_any_number_of_threads() {
         let [.., linked] = case.oracles();
         pool.install(|| answers(&*linked[0].1, &kinds(&Partition::whole(12))[..1], case.rows()))
     };
-    let one = explain(1);
-    assert!([2, 3].into_iter().all(|threads| explain(threads) == one));
+    assert!(explain(3) == explain(1));
 }
 
 #[test]
