@@ -26,13 +26,14 @@ pub(super) struct Step {
 }
 
 /// All of them, the quick ones first.
-pub(super) const STEPS: [Step; 10] = [
+pub(super) const STEPS: [Step; 11] = [
     Step { name: "tree", checks: "all is committed", take: tree },
     Step { name: "versions", checks: "one version everywhere, not released yet", take: versions },
     Step { name: "changes", checks: "the change log says what changes", take: changed },
     Step { name: "house", checks: "the rules of the house", take: house },
     Step { name: "deny", checks: "what packages may be used", take: deny },
     Step { name: "semver", checks: "the public API since the last release", take: semver },
+    Step { name: "verdicts", checks: "the papers' claims have the verdicts recorded", take: verdicts },
     Step { name: "packages", checks: "each crate builds from its package", take: packages },
     Step { name: "instructions", checks: "no kernel takes 3 % more instructions", take: counted },
     Step { name: "wheels", checks: "the Python package, installed and used", take: wheels },
@@ -82,6 +83,18 @@ fn semver(planned: &Planned) -> Result<String> {
         Some(tag) => format!("as {tag} promised"),
         None => "the first release: nothing to compare with".to_owned(),
     })
+}
+
+/// Of all artefacts, also of those that take too long for the checks of every change; by this program, started once more.
+fn verdicts(planned: &Planned) -> Result<String> {
+    let harness = std::env::current_exe().context("cannot find this program")?;
+    let out = planned.root.join("target/release-verdicts");
+    let said = line_in(
+        &planned.root,
+        &harness.to_string_lossy(),
+        &["reproduce", "--check", "--out", &out.to_string_lossy()],
+    )?;
+    Ok(said.lines().last().unwrap_or_default().to_owned())
 }
 
 /// Each crate is packaged, and built from its package beside the others, as the registry will have them.
