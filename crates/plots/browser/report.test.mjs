@@ -18,6 +18,9 @@ const names = ["classes", "estimated", "exact", "groups", "hostile", "huge", "in
   "image", "one_row", "right_to_left", "text", "tiny", "wide", "zeros"].sort();
 const sections = ["asked", "quality", "importance", "features", "interactions", "rows", "cohorts", "inputs", "words", "cite", "again"];
 const widths = [320, 1024, 3840];
+// In dark nothing differs but colours: these have figures of every kind.
+const darkToo = ["estimated", "groups", "interactions", "text", "image"];
+const schemesOf = name => darkToo.includes(name) ? ["light", "dark"] : ["light"];
 
 if (!process.env.PAGES) {
   execFileSync("cargo", ["run", "--quiet", "-p", "apportion-plots", "--example", "report", "--", pages], { cwd: here, stdio: "inherit" });
@@ -135,7 +138,7 @@ describe("every page", () => {
   });
   for (const name of names) {
     let figures;
-    test(`${name} has no violation that axe finds, in light and in dark`, () => within(name, async page => {
+    test(`${name} has no violation that axe finds, in ${schemesOf(name).join(" and in ")}`, () => within(name, async page => {
       await page.evaluate(axe);
       if (name !== "no_rows") {
         await type(page, "prediction > 0");
@@ -143,9 +146,8 @@ describe("every page", () => {
         await page.press("#find", "Enter");
       }
       await page.evaluate(keepAFewOfEach);
-      for (const colorScheme of ["light", "dark"]) {
+      for (const colorScheme of schemesOf(name)) {
         await page.emulateMedia({ colorScheme });
-        // In dark nothing differs but colours.
         const asked = { resultTypes: ["violations"], ...(colorScheme === "dark" && { runOnly: ["color-contrast"] }) };
         const found = await page.evaluate(asked => window.axe.run(document, asked), asked);
         assert.deepEqual(found.violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 200), nodes[0].failureSummary]), [], colorScheme);
@@ -254,10 +256,8 @@ function compare(name, bytes, factor) {
 
 describe("figures", () => {
   for (const name of ["exact", "classes", "estimated", "groups", "interactions", "large", "hostile", "right_to_left", "text", "image"]) {
-    // In dark nothing differs but colours: these have figures of every kind.
-    const schemes = ["estimated", "groups", "interactions", "text", "image"].includes(name) ? ["light", "dark"] : ["light"];
-    test(`the figures of ${name} look as before, in ${schemes.join(" and in ")}`, async () => {
-      for (const colorScheme of schemes) {
+    test(`the figures of ${name} look as before, in ${schemesOf(name).join(" and in ")}`, async () => {
+      for (const colorScheme of schemesOf(name)) {
         await within(name, async page => {
           const told = new Set();
           for (const figure of await page.locator("figure.card[data-kind]:visible").all()) {

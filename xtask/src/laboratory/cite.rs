@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
         text.push_str(paper::read(Path::new(&folder))?.bibtex.trim());
         text.push_str("\n\n");
     }
-    for (paper, _) in select(papers, &what, &[])? {
+    for (paper, _) in select(papers, &what)? {
         // The project's own checks have no paper.
         if !paper.bibtex.is_empty() {
             text.push_str(paper.bibtex);

@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &Reproduce, papers: &'static [Paper], out: &Path) -
     start(arguments.threads)?;
     // All of it is checked before any of it is run.
     let mut wanted = Vec::new();
-    for (paper, artefacts) in select(papers, &arguments.what, &arguments.except)? {
+    for (paper, artefacts) in select(papers, &arguments.what)? {
         let runs = arguments.runs.map_or(arguments.preset.runs(paper.runs, paper.quick_runs), usize::from);
         for artefact in artefacts {
             let name = format!("{}/{}", paper.name, artefact.name);

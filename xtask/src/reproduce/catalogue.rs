@@ -97,7 +97,6 @@ impl Made {
 pub(crate) fn select(
     papers: &'static [Paper],
     names: &[String],
-    except: &[String],
 ) -> Result<Vec<(&'static Paper, Vec<&'static Artefact>)>> {
     let mentions = |name: &str, paper: &Paper, artefact: &Artefact| {
         name == "all"
@@ -105,7 +104,7 @@ pub(crate) fn select(
             || name == artefact.name
             || name.split_once('/').is_some_and(|(of, which)| of == paper.name && which == artefact.name)
     };
-    for name in names.iter().chain(except) {
+    for name in names {
         let known = papers.iter().any(|p| p.artefacts.iter().any(|a| mentions(name, p, a)));
         if !known {
             bail!(Usage(format!("there is no {name:?} to reproduce; there is\n{}  all", list(papers))));
@@ -113,15 +112,10 @@ pub(crate) fn select(
     }
     let wanted = |paper: &'static Paper| {
         let artefacts = paper.artefacts.iter();
-        let among = |names: &[String], artefact| names.iter().any(|name| mentions(name, paper, artefact));
-        artefacts.filter(|artefact| among(names, artefact) && !among(except, artefact)).collect()
+        artefacts.filter(|artefact| names.iter().any(|name| mentions(name, paper, artefact))).collect()
     };
     let selected = papers.iter().map(|paper| (paper, wanted(paper)));
-    let selected: Vec<_> = selected.filter(|(_, artefacts): &(_, Vec<_>)| !artefacts.is_empty()).collect();
-    if selected.is_empty() {
-        bail!(Usage("all that is named is excepted: nothing is left to reproduce".to_owned()));
-    }
-    Ok(selected)
+    Ok(selected.filter(|(_, artefacts): &(_, Vec<_>)| !artefacts.is_empty()).collect())
 }
 
 /// One line per artefact.
@@ -164,10 +158,9 @@ mod tests {
         },
     ];
 
-    fn names(what: &[&str], except: &[&str]) -> Vec<String> {
-        let [what, except] =
-            [what, except].map(|names| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
-        let selected = select(&PAPERS, &what, &except).unwrap();
+    fn names(what: &[&str]) -> Vec<String> {
+        let what: Vec<String> = what.iter().map(|&name| name.to_owned()).collect();
+        let selected = select(&PAPERS, &what).unwrap();
         selected
             .iter()
             .flat_map(|(p, artefacts)| artefacts.iter().map(|a| format!("{}/{}", p.name, a.name)))
@@ -176,30 +169,16 @@ mod tests {
 
     #[test]
     fn a_figure_means_that_figure_of_every_paper() {
-        assert_eq!(names(&["fig2"], &[]), ["one/fig2", "two/fig2"]);
-        assert_eq!(names(&["two/fig2", "one"], &[]), ["one/fig1", "one/fig2", "two/fig2"]);
-        assert_eq!(names(&["all", "fig1"], &[]).len(), 3);
-    }
-
-    #[test]
-    fn what_is_excepted_is_left_out_unless_it_is_all() {
-        assert_eq!(names(&["all"], &["one/fig2"]), ["one/fig1", "two/fig2"]);
-        assert_eq!(names(&["all"], &["fig2"]), ["one/fig1"]);
-        assert_eq!(names(&["fig1"], &["two"]), ["one/fig1"]);
-        let of_one = ["one".to_owned()];
-        let error = select(&PAPERS, &of_one, &of_one).err().unwrap();
-        assert!(error.is::<Usage>() && error.to_string().contains("nothing is left"), "{error}");
+        assert_eq!(names(&["fig2"]), ["one/fig2", "two/fig2"]);
+        assert_eq!(names(&["two/fig2", "one"]), ["one/fig1", "one/fig2", "two/fig2"]);
+        assert_eq!(names(&["all", "fig1"]).len(), 3);
     }
 
     #[test]
     fn an_unknown_name_is_an_error_of_use_that_lists_what_there_is() {
         for name in ["fig99", "one/fig9", "three", "two/fig1"] {
-            let (name, known) = ([name.to_owned()], ["all".to_owned()]);
-            for error in
-                [select(&PAPERS, &name, &[]), select(&PAPERS, &known, &name)].map(|got| got.err().unwrap())
-            {
-                assert!(error.is::<Usage>() && error.to_string().contains("two/fig2"), "{error}");
-            }
+            let error = select(&PAPERS, &[name.to_owned()]).err().unwrap();
+            assert!(error.is::<Usage>() && error.to_string().contains("two/fig2"), "{error}");
         }
     }
 }

@@ -10,9 +10,6 @@ pub(crate) struct Reproduce {
     /// What to make: `fig2` or `table1` (of every paper), `leverage-shap/fig2`, `leverage-shap` (all of that paper), `all`
     #[arg(required_unless_present_any = ["list", "check", "record"])]
     pub(crate) what: Vec<String>,
-    /// What not to make of it, by the same names
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "list")]
-    pub(crate) except: Vec<String>,
     /// Print what there is, and stop
     #[arg(long)]
     pub(crate) list: bool,

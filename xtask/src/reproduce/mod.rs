@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
     }
     let all = ["all".to_owned()];
     let what = if arguments.what.is_empty() { &all[..] } else { &arguments.what };
-    let selected = catalogue::select(papers, what, &arguments.except)?;
+    let selected = catalogue::select(papers, what)?;
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(usize::from(threads))

@@ -148,7 +148,6 @@ impl Session {
     pub(crate) fn for_tests(out: &Path) -> Self {
         let arguments = Reproduce {
             what: Vec::new(),
-            except: Vec::new(),
             list: false,
             check: false,
             record: false,

@@ -12,6 +12,7 @@ mod kernel_banzhaf;
 mod l_shapley;
 mod learned_spectrum;
 mod levels;
+mod methods;
 mod on_graph;
 mod optimized_monte_carlo;
 mod product_space;

@@ -161,10 +161,7 @@ fn bits_do_not_depend_on_threads() {
         for estimator in estimators {
             let budget = estimator.minimum_budget(graph.nodes()).max(12_000);
             let of = |threads| on_threads(threads, || estimator.estimate(&game, budget, 5).unwrap());
-            let one = of(1);
-            for threads in [2, 5] {
-                assert_eq!(of(threads), one, "{} {}", estimator.name(), estimator.value());
-            }
+            assert_eq!(of(3), of(1), "{} {}", estimator.name(), estimator.value());
         }
     }
 }

@@ -157,7 +157,8 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
         false => vec![estimator.growing(), estimator],
     };
     for estimator in estimators.flat_map(kinds) {
-        let coverage = Coverage::of_random_games(&estimator, (20, 100), 400, 40);
+        let games = if is_learned(estimator.name()) { 25 } else { 40 };
+        let coverage = Coverage::of_random_games(&estimator, (20, 100), 400, games);
         if coverage.all > 0 {
             let coverage = coverage.share();
             eprintln!("{} {}: {coverage:.3}", estimator.name(), estimator.value());

@@ -158,7 +158,7 @@ fn surrogates_that_know_the_game_take_the_error_away() {
     for (value, factor) in semivalues().into_iter().zip([0.2, 0.3, 0.3, 0.6]) {
         let truth = of_terms(&game, &value);
         let error =
-            |estimator: &dyn Estimator| median_squared_error(&values(estimator, &game, 500, 5), &truth);
+            |estimator: &dyn Estimator| median_squared_error(&values(estimator, &game, 500, 3), &truth);
         let without = error(&*plain(&value));
         let cubic = error(&ProxyResidual::new(value.clone()).with_surrogate(KAdditiveSurrogate::default()));
         assert!(cubic < factor * without, "{value}: {cubic} of {without}");
