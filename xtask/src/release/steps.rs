@@ -26,7 +26,7 @@ pub(super) struct Step {
 }
 
 /// All of them, the quick ones first.
-pub(super) const STEPS: [Step; 11] = [
+pub(super) const STEPS: [Step; 12] = [
     Step { name: "tree", checks: "all is committed", take: tree },
     Step { name: "versions", checks: "one version everywhere, not released yet", take: versions },
     Step { name: "changes", checks: "the change log says what changes", take: changed },
@@ -34,6 +34,7 @@ pub(super) const STEPS: [Step; 11] = [
     Step { name: "deny", checks: "what packages may be used", take: deny },
     Step { name: "semver", checks: "the public API since the last release", take: semver },
     Step { name: "verdicts", checks: "the papers' claims have the verdicts recorded", take: verdicts },
+    Step { name: "pages", checks: "every report in a browser", take: pages },
     Step { name: "packages", checks: "each crate builds from its package", take: packages },
     Step { name: "instructions", checks: "no kernel takes 3 % more instructions", take: counted },
     Step { name: "wheels", checks: "the Python package, installed and used", take: wheels },
@@ -95,6 +96,16 @@ fn verdicts(planned: &Planned) -> Result<String> {
         &["reproduce", "--check", "--out", &out.to_string_lossy()],
     )?;
     Ok(said.lines().last().unwrap_or_default().to_owned())
+}
+
+/// All pages that the tests have; the checks of every change look at the fullest alone.
+fn pages(planned: &Planned) -> Result<String> {
+    let folder = planned.root.join("crates/plots/browser");
+    run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;
+    let said = run(Command::new("npm").arg("test").current_dir(&folder))?;
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    let passed = text.lines().find_map(|line| line.strip_prefix("# pass "));
+    Ok(format!("{} tests", passed.context("npm test does not say how many tests passed")?))
 }
 
 /// Each crate is packaged, and built from its package beside the others, as the registry will have them.
