@@ -16,7 +16,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const update = process.env.UPDATE === "1";
 const names = ["classes", "estimated", "exact", "groups", "hostile", "huge", "interactions", "large", "million", "no_rows", "one_feature",
   "image", "one_row", "right_to_left", "text", "tiny", "wide", "zeros"].sort();
-// What is looked at on every page, on these alone where QUICK is 1: they have all that a page can have.
+// What is looked at on every page, on these alone where QUICK is 1: they have figures of every kind, hostile names and no rows.
 const fullest = ["classes", "estimated", "groups", "hostile", "image", "interactions", "no_rows", "text"];
 const looked = process.env.QUICK === "1" ? fullest : names;
 const sections = ["asked", "quality", "importance", "features", "interactions", "rows", "cohorts", "inputs", "words", "cite", "again"];

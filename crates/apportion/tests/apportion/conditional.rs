@@ -57,7 +57,7 @@ fn draws_are_counted_once_in_the_standard_errors_of_every_method() {
     let is_quick = |method: Method| !["learned-spectrum", "proxy-residual"].contains(&method.name());
     let quick = methods(&partition).into_iter().filter(|(method, _)| is_quick(*method));
     let cases = quick.flat_map(|(method, value)| {
-        [5, 20].map(|times| Asked { method, value: value.clone(), budget: Budget::PerPlayer(times) })
+        [5, 10, 20].map(|times| Asked { method, value: value.clone(), budget: Budget::PerPlayer(times) })
     });
     let judged = parallel::map(cases, |asked| {
         let Some(got) = ratio(&setting, &asked, 3, 30, Some(20)) else { return 0 };
@@ -65,7 +65,7 @@ fn draws_are_counted_once_in_the_standard_errors_of_every_method() {
         assert!(got > 0.8 && got < 1.3, "{method} {} {budget:?}: {got}", value.concept());
         1
     });
-    assert!(judged.iter().sum::<i32>() >= 40, "{judged:?}");
+    assert!(judged.iter().sum::<i32>() > 60, "{judged:?}");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn no_interval_has_width_zero_beside_a_wrong_value_and_intervals_cover() {
         for players in [8, 13, 40, 70].into_iter().filter(|&players| players <= most) {
             for known in games(players) {
                 let scale = largest(&known.shapley);
-                for seed in 0..1 {
+                for seed in 0..2 {
                     let budget = (20 * players).max(estimator.minimum_budget(players));
                     let got = estimator.estimate(&*known.game, budget, seed).unwrap();
                     for ((&(low, high), value), want) in got
@@ -135,10 +135,11 @@ fn certificates_of_other_values_hold_on_such_games() {
     let players = 12;
     let groups = (0..4).map(|group| (group..players).step_by(4).collect()).collect();
     let partition = Partition::new(players, groups).unwrap();
-    let values: [Value; 3] = [
+    let values: [Value; 4] = [
         Semivalue::Banzhaf.into(),
         Semivalue::beta_shapley(4.0, 1.0).unwrap().into(),
-        Value::owen(partition),
+        Value::owen(partition.clone()),
+        Value::banzhaf_owen(partition),
     ];
     for value in values {
         let concept = value.concept();

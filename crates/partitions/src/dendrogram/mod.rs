@@ -40,7 +40,7 @@ pub struct Dendrogram {
 pub struct Merge {
     /// The two clusters, the lower number first.
     pub children: [usize; 2],
-    /// Their distance, 1 − dependence by the linkage.
+    /// Their distance, 1 − dependence by the linkage: from 0 to 1.
     pub height: f64,
     /// Features of the new cluster.
     pub size: usize,

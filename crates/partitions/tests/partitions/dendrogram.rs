@@ -184,6 +184,10 @@ fn what_is_stored_is_read_back_and_what_is_no_tree_is_refused() {
     assert!(refused("[2,3]", "[0,3]").contains("merge 1"), "feature 0 has merged before");
     assert!(refused("[2,3]", "[2,9]").contains("merge 1"), "there is no cluster 9");
     assert!(refused("[2,3]", "[3,2]").contains("merge 1"), "the lower child comes first");
+    assert!(
+        serde_json::from_str::<Dendrogram>(&text.replacen("0.875", "1.0000000000000002", 1)).is_ok(),
+        "rounded"
+    );
     assert!(refused("\"size\":4", "\"size\":3").contains("merge 2"), "four features, not three");
     assert!(refused("0.25", "0.75").contains("merge 1"), "heights ascend");
     for (merge, from, to) in [(2, "0.875", "1e308"), (2, "0.875", "1.01"), (0, "0.25", "-0.25")] {

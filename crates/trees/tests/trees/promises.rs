@@ -52,7 +52,7 @@ fn answers(oracle: &dyn Exact, values: &[Value], rows: Rows<'_>) -> Vec<Vec<u64>
 fn bytes_are_the_same_on_any_number_of_threads() {
     let random = &mut Random(1);
     // Rows that are taken in for each turn anew, those that stay, and those whose sums are added up by sections of the trees.
-    for (features, outputs, rows) in [(12, 1, 300), (4, 1, 60), (4, 1, 110), (7, 2, 700)] {
+    for (features, outputs, rows) in [(12, 1, 300), (4, 1, 60), (4, 1, 110), (7, 2, 700), (30, 1, 200)] {
         let players: Vec<usize> = (0..features).collect();
         let case = Case::random(random, (features, &players), (12, 6, false), outputs, (rows, 90));
         let values = kinds(&random.partition(features, 3));
