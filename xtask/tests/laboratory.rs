@@ -437,6 +437,8 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
         "greedy=echo '{\"coalitions\": [\"0000000000\"]}'; echo oops",
         "--estimator-program",
         "quiet=sleep 30",
+        "--estimator-program",
+        "huge=echo '{\"estimate\": [0, 0, 1e200, 0, 0, 0, 0, 0, 0, 1e155]}'",
         "--time-limit",
         "1",
         "--budgets",
@@ -465,6 +467,12 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
     );
     assert!(reason(0).contains("the program wrote \"oops\""), "{}", reason(0));
     assert!(reason(1).contains("said nothing for 1 seconds"), "{}", reason(1));
+    assert!(
+        reason(2).contains("player 2 is 1e200, whose squared error is no finite number"),
+        "{}",
+        reason(2)
+    );
+    assert!(!std::fs::read_to_string(folder.join("table.md")).unwrap().contains("NaN"));
 }
 
 #[cfg(unix)]
@@ -540,7 +548,7 @@ fn runs_are_compared_in_pairs_of_what_both_have() {
         "--budgets",
         "10n,20n",
         "--runs",
-        "8",
+        "11",
         "--seed",
         "1",
     ]);
@@ -550,7 +558,7 @@ fn runs_are_compared_in_pairs_of_what_both_have() {
         "only A has the estimator kernel-shap",
         "only A has the budget 5n",
         "only A has the seed 0",
-        "only B has the seed 8",
+        "only B has the seeds 8, 9, 10, 11",
     ] {
         assert!(said.contains(wanted), "{said}");
     }
@@ -567,6 +575,8 @@ fn runs_are_compared_in_pairs_of_what_both_have() {
     );
     let error = compare(&old, &new, &bench.out(), &["--pair", "kernel-shap=leverage"]).unwrap_err();
     assert!(error.contains("B has no estimator \"leverage\"; it has leverage-shap"), "{error}");
+    let error = compare(&old, &new, &bench.out(), &["--pair", "kernel-shap"]).unwrap_err();
+    assert!(error.contains("\"kernel-shap\" is no pair of estimators"), "{error}");
 }
 
 #[test]
@@ -586,7 +596,7 @@ fn runs_with_nothing_in_common_are_refused_with_what_differs() {
             run(&["--dataset", &IRIS.replace("iris=", "diabetes=")]),
             "model of the dataset \"diabetes\": A has SHA-256",
         ),
-        (run(&["--dataset", DIABETES, "--seed", "2"]), "only B has the seed 2, 3"),
+        (run(&["--dataset", DIABETES, "--seed", "2"]), "only B has the seeds 2, 3"),
         (
             run(&["--dataset", DIABETES, "--value", "banzhaf", "--estimators", "msr"]),
             "values: A has shapley, B has banzhaf",
@@ -620,8 +630,10 @@ fn a_folder_of_another_form_or_version_is_refused_or_told() {
         "{error}"
     );
     std::fs::remove_file(other.join("run.json")).unwrap();
-    let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
-    assert!(error.contains("no folder of a finished run"), "{error}");
+    for other in [&other, &other.join("runs.csv"), &other.join("nothing")] {
+        let error = compare(&one, other, &bench.out(), &[]).unwrap_err();
+        assert!(error.contains("no folder of a finished run"), "{error}");
+    }
 }
 
 #[test]
@@ -756,7 +768,9 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
         (paper("threads = 1\n"), "fig1", "threads is no key of paper.toml"),
         (paper("seed = 1.5\n"), "fig1", "seed has a value of the kind float"),
         (paper("[[artefact]]\nname = \"fig1\"\nshows = \"\"\n"), "fig1", "\"fig1\" was given twice"),
+        (paper("[[artefact.claim]]\nclaim = \"it\"\n"), "fig1", "what is no option is name, shows, claims"),
         (paper("").replace("\"fig1\"", "\"../fig1\""), "../fig1", "is no label"),
+        (paper("").replacen("\"mine\"", "\"\"", 1), "fig1", "the name of paper.toml: \"\" is no label"),
         (
             claim("lower = { of = \"leverage-shap\", than = \"other\" }"),
             "fig1",

@@ -51,7 +51,7 @@ pub enum GameError {
     },
     /// A row holds an infinite value. NaN stands for a missing value and is legal.
     #[error(
-        "{what} has the value {value} in column {column}; give a finite number (below 3.4e38 in size where the model computes with 32 bits), or NaN where the value is missing"
+        "{what} has the value {value:?} in column {column}; give a finite number (below 3.4e38 in size where the model computes with 32 bits), or NaN where the value is missing"
     )]
     InfiniteInput {
         /// Which row.

@@ -82,7 +82,7 @@ pub(crate) struct Compare {
     pub(crate) b: PathBuf,
     /// An estimator of A beside another one of B, in place of all that have the same name in both
     #[arg(long = "pair", value_name = "OF_A=OF_B")]
-    pub(crate) pairs: Vec<NamedCommand>,
+    pub(crate) pairs: Vec<Rivals>,
     /// The folder that the folder of the comparison is made in; target/laboratory by default
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -161,6 +161,26 @@ impl FromStr for NamedCommand {
             }
             _ => Err(format!(
                 "{text:?} has no name before a = and something behind it; write mine='python3 mine.py'"
+            )),
+        }
+    }
+}
+
+/// An estimator of A and one of B.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rivals {
+    pub(crate) a: String,
+    pub(crate) b: String,
+}
+
+impl FromStr for Rivals {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((a, b)) if !a.is_empty() && !b.is_empty() => Ok(Self { a: a.to_owned(), b: b.to_owned() }),
+            _ => Err(format!(
+                "{text:?} is no pair of estimators; write one of A, = and one of B, such as kernel-shap=leverage-shap"
             )),
         }
     }

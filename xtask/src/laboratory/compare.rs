@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
 
-use super::cli::{Compare, NamedCommand};
+use super::cli::{Compare, Rivals};
 use super::differences::differences;
 use super::folder;
 use super::latex::latex;
@@ -21,12 +21,6 @@ use crate::reproduce::report::{Entry, Table, row, significant};
 struct Side {
     record: Record,
     runs: Vec<RunLine>,
-}
-
-/// An estimator of A beside one of B.
-struct Rivals {
-    a: String,
-    b: String,
 }
 
 impl Rivals {
@@ -73,10 +67,10 @@ fn read(folder: &Path) -> Result<Side> {
 }
 
 /// Those that were asked for, or all that have one name in both.
-fn rivals(a: &Record, b: &Record, asked: &[NamedCommand]) -> Result<Vec<Rivals>> {
+fn rivals(a: &Record, b: &Record, asked: &[Rivals]) -> Result<Vec<Rivals>> {
     let has = |record: &Record, name: &str| record.estimators.iter().any(|estimator| estimator.name == name);
-    for NamedCommand { name, command } in asked {
-        for (side, record, name) in [("A", a, name), ("B", b, command)] {
+    for pair in asked {
+        for (side, record, name) in [("A", a, &pair.a), ("B", b, &pair.b)] {
             if !has(record, name) {
                 let known: Vec<&str> =
                     record.estimators.iter().map(|estimator| estimator.name.as_str()).collect();
@@ -84,12 +78,11 @@ fn rivals(a: &Record, b: &Record, asked: &[NamedCommand]) -> Result<Vec<Rivals>>
             }
         }
     }
-    let named = |pair: &NamedCommand| Rivals { a: pair.name.clone(), b: pair.command.clone() };
     let common = a.estimators.iter().filter(|estimator| has(b, &estimator.name));
     Ok(if asked.is_empty() {
         common.map(|estimator| Rivals { a: estimator.name.clone(), b: estimator.name.clone() }).collect()
     } else {
-        asked.iter().map(named).collect()
+        asked.to_vec()
     })
 }
 

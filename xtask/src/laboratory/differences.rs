@@ -1,6 +1,7 @@
 //! In what two runs of the laboratory differ.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use super::record::{EstimatorRecord, Record, Skipped};
 
@@ -39,7 +40,7 @@ pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
     told.extend(only("dataset", &datasets(a), &datasets(b)));
     told.extend(only("estimator", &estimators(a), &estimators(b)));
     told.extend(only("budget", &a.budgets.iter().cloned().collect(), &b.budgets.iter().cloned().collect()));
-    told.extend(only("seed", &seeds(a), &seeds(b)));
+    told.extend(only("seed", &a.seeds.iter().copied().collect(), &b.seeds.iter().copied().collect()));
     told.extend(skipped("A", a));
     told.extend(skipped("B", b));
     told
@@ -68,17 +69,19 @@ fn commit(record: &Record) -> String {
     }
 }
 
-fn seeds(record: &Record) -> BTreeSet<String> {
-    record.seeds.iter().map(ToString::to_string).collect()
-}
-
 /// What one of them alone has.
-fn only(what: &str, of_a: &BTreeSet<String>, of_b: &BTreeSet<String>) -> Vec<String> {
-    let line = |name: &str, mine: &BTreeSet<String>, others: &BTreeSet<String>| {
-        let alone: Vec<&str> = mine.difference(others).map(String::as_str).collect();
+fn only<T: Ord + Display>(what: &str, of_a: &BTreeSet<T>, of_b: &BTreeSet<T>) -> Vec<String> {
+    let line = |name: &str, mine: &BTreeSet<T>, others: &BTreeSet<T>| {
+        let alone: Vec<String> = mine.difference(others).map(ToString::to_string).collect();
         let (shown, more) = alone.split_at(alone.len().min(8));
         let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        (!alone.is_empty()).then(|| format!("only {name} has the {what} {}{more}", shown.join(", ")))
+        (!alone.is_empty()).then(|| {
+            format!(
+                "only {name} has the {what}{} {}{more}",
+                if alone.len() == 1 { "" } else { "s" },
+                shown.join(", ")
+            )
+        })
     };
     [line("A", of_a, of_b), line("B", of_b, of_a)].into_iter().flatten().collect()
 }

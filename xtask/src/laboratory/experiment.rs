@@ -169,13 +169,17 @@ fn estimate(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, explicand: &Ex
         Answered::Estimate(values, evaluations) => (values, evaluations),
         Answered::Refused(reason) => return Ok(Told::Refused(reason)),
     };
-    if let Some(player) = values.iter().position(|value| !value.is_finite()) {
+    let (squared_error, norm) = (squared_distance(&values, &explicand.truth), squared_norm(&explicand.truth));
+    let relative_squared_error = (norm > 0.0).then(|| squared_error / norm);
+    if !relative_squared_error.unwrap_or(squared_error).is_finite() {
+        let largest = |one: &usize, other: &usize| values[*one].abs().total_cmp(&values[*other].abs());
+        let player = (0..values.len()).max_by(largest).unwrap_or_default();
         return Err(anyhow!(
-            "the estimate of player {player} is {}, which is no finite number",
-            values[player]
+            "the estimate of player {player} is {:e}, whose squared error is no finite number; the exact value is {:e}",
+            values[player],
+            explicand.truth[player]
         ));
     }
-    let (squared_error, norm) = (squared_distance(&values, &explicand.truth), squared_norm(&explicand.truth));
     let line = RunLine {
         dataset: dataset.name.clone(),
         estimator: contestant.name.clone(),
@@ -185,7 +189,7 @@ fn estimate(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, explicand: &Ex
         explicand_row: explicand.row,
         evaluations,
         squared_error,
-        relative_squared_error: (norm > 0.0).then(|| squared_error / norm),
+        relative_squared_error,
         seconds,
     };
     let players = values.iter().zip(&explicand.truth).enumerate();

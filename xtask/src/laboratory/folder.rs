@@ -1,5 +1,6 @@
 //! The folder of a run: never one that is there already, and never half of one.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -29,7 +30,7 @@ pub(crate) fn make(out: &Path, name: &str) -> Result<PathBuf> {
         // Made or refused in one step, so that two runs at once have two folders.
         match std::fs::create_dir(&folder) {
             Ok(()) => return Ok(folder),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot make the folder {}", folder.display()));
             }
@@ -60,7 +61,7 @@ pub(crate) fn record(folder: &Path) -> Result<Record> {
     let path = folder.join(RECORD);
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => bail!(
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => bail!(
             "{} is no folder of a finished run: it has no {RECORD}; give one that cargo xtask laboratory has made",
             folder.display()
         ),

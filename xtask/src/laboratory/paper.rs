@@ -117,6 +117,7 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
 fn selected<'a>(paper: &'a Described, only: &[String]) -> Result<Vec<&'a Artefact>> {
     let names: Vec<&str> = paper.artefacts.iter().map(|artefact| artefact.name.as_str()).collect();
     // They become names of folders.
+    label(&paper.name).map_err(|error| Usage(format!("the name of {FILE}: {error}")))?;
     names.iter().try_for_each(|name| label(name).map(drop)).map_err(Usage)?;
     refuse_repeated("artefact", names.iter().map(|&name| name.to_owned()))?;
     if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
@@ -187,7 +188,8 @@ fn texts(name: &str, value: &toml::Value) -> Result<Vec<String>> {
             Ok(all.into_iter().flatten().collect())
         }
         other => bail!(Usage(format!(
-            "{name} has a value of the kind {}, which no option of cargo xtask laboratory takes; give a text, a whole number, or a list of these",
+            "{name} has a value of the kind {}, which no option of cargo xtask laboratory takes; give a text, a whole number, or a list of these; \
+             what is no option is name, shows, claims, notes or dataset-if-there",
             other.type_str()
         ))),
     }

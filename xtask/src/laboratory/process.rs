@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -23,8 +24,8 @@ const TOLD: usize = 3;
 /// Why no line came.
 #[derive(Debug)]
 pub(crate) enum Ending {
-    /// Nothing came in time.
-    Silent,
+    /// No line came in time, but so many bytes of one.
+    Silent(usize),
     /// The process has ended: how.
     Ended(String),
     /// A line of more than so many bytes.
@@ -39,6 +40,8 @@ pub(crate) struct Process {
     /// What is to be written; standard input ends with it.
     input: Option<Sender<String>>,
     output: Receiver<io::Result<String>>,
+    /// Bytes of a line whose end has not come.
+    unfinished: Arc<AtomicUsize>,
     /// The end of what it wrote to its standard error, and who listens.
     errors: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
@@ -63,9 +66,12 @@ impl Process {
         let errors: Arc<Mutex<Vec<u8>>> = Arc::default();
         let kept = Arc::clone(&errors);
         let listener = thread("estimator-errors").spawn(move || listen(stderr, &kept))?;
-        let process = Self { child, has_ended: false, input: Some(input), output, errors, listener };
+        let unfinished: Arc<AtomicUsize> = Arc::default();
+        let begun = Arc::clone(&unfinished);
+        let process =
+            Self { child, has_ended: false, input: Some(input), output, unfinished, errors, listener };
         thread("estimator-input").spawn(move || write(stdin, &to_write))?;
-        thread("estimator-output").spawn(move || read(stdout, &came))?;
+        thread("estimator-output").spawn(move || read(stdout, &begun, &came))?;
         Ok(process)
     }
 
@@ -103,7 +109,7 @@ impl Process {
             Ok(Ok(line)) => Ok(line),
             Ok(Err(error)) if error.kind() == io::ErrorKind::FileTooLarge => Err(Ending::LongLine(MOST)),
             Ok(Err(error)) => Err(Ending::Ended(error.to_string())),
-            Err(RecvTimeoutError::Timeout) => Err(Ending::Silent),
+            Err(RecvTimeoutError::Timeout) => Err(Ending::Silent(self.unfinished.load(Ordering::Relaxed))),
             Err(RecvTimeoutError::Disconnected) => Err(Ending::Ended(self.end())),
         }
     }
@@ -143,22 +149,39 @@ fn write(mut input: ChildStdin, lines: &Receiver<String>) {
     }
 }
 
-fn read(output: ChildStdout, came: &SyncSender<io::Result<String>>) {
+fn read(output: ChildStdout, begun: &AtomicUsize, came: &SyncSender<io::Result<String>>) {
     let mut output = BufReader::new(output);
     loop {
-        let mut line = Vec::new();
-        let read = output.by_ref().take(MOST as u64).read_until(b'\n', &mut line);
-        let said = match read {
-            Ok(0) => return,
-            Ok(_) if line.len() == MOST => Err(io::ErrorKind::FileTooLarge.into()),
-            Ok(_) if line.iter().all(u8::is_ascii_whitespace) => continue,
-            Ok(_) => Ok(String::from_utf8_lossy(&line).into_owned()),
+        let said = match read_line(&mut output, begun) {
+            Ok(line) if line.is_empty() => return,
+            Ok(line) if line.iter().all(u8::is_ascii_whitespace) => continue,
+            Ok(line) => Ok(String::from_utf8_lossy(&line).into_owned()),
             Err(error) => Err(error),
         };
         let is_over = said.is_err();
         if came.send(said).is_err() || is_over {
             return;
         }
+    }
+}
+
+/// A line with its end, what comes before the end of everything, or nothing; `begun` is how much of it there is until then.
+fn read_line(output: &mut impl BufRead, begun: &AtomicUsize) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    loop {
+        let piece = output.fill_buf()?;
+        let end = piece.iter().position(|&byte| byte == b'\n');
+        let taken = end.map_or(piece.len(), |at| at + 1);
+        line.extend_from_slice(&piece[..taken]);
+        output.consume(taken);
+        if end.is_some() || taken == 0 {
+            begun.store(0, Ordering::Relaxed);
+            return Ok(line);
+        }
+        if line.len() >= MOST {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        begun.store(line.len(), Ordering::Relaxed);
     }
 }
 

@@ -26,6 +26,11 @@ pub(crate) enum ProgramError {
     )]
     Silent { seconds: u64, last_words: String },
     #[error(
+        "the program wrote {bytes} bytes and no end of a line in {seconds} seconds ({last_words}); write a line feed after every JSON \
+         object, and where it needs longer, allow it by --time-limit SECONDS"
+    )]
+    Unfinished { bytes: usize, seconds: u64, last_words: String },
+    #[error(
         "the program ended ({status}) after {evaluations} evaluations, before it wrote an estimate; {last_words}"
     )]
     Ended { status: String, evaluations: usize, last_words: String },
@@ -143,7 +148,8 @@ pub(crate) fn estimate(
 fn unsaid(ending: Ending, process: &Process, limit: Duration, evaluations: usize) -> ProgramError {
     let last_words = process.last_words();
     match ending {
-        Ending::Silent => ProgramError::Silent { seconds: limit.as_secs(), last_words },
+        Ending::Silent(0) => ProgramError::Silent { seconds: limit.as_secs(), last_words },
+        Ending::Silent(bytes) => ProgramError::Unfinished { bytes, seconds: limit.as_secs(), last_words },
         Ending::Ended(status) => ProgramError::Ended { status, evaluations, last_words },
         Ending::LongLine(most) => ProgramError::LongLine(most),
     }
@@ -241,6 +247,11 @@ mod tests {
             ),
             ("printf 'one\\n\\n two\\n' >&2; false", "its standard error ends with \"one / two\""),
             ("sleep 20", "said nothing for 1 seconds"),
+            (
+                r#"printf '{"estimate": [1, 2, 3]}'; sleep 20"#,
+                "wrote 23 bytes and no end of a line in 1 seconds",
+            ),
+            (r#"printf '{"estimate": [1, 2, 3]}'"#, "an estimate"),
             ("echo hello", "wrote \"hello\""),
             (r#"echo '{"estimates": [1]}'"#, "unknown variant `estimates`"),
             (r#"echo '{"estimate": [1, 2]}'"#, "has 2 numbers; with 3 players write 3"),

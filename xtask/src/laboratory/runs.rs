@@ -39,7 +39,8 @@ impl Finished {
             folder.join("run.json").display()
         );
         print!("{}", summary::table(record, &outcome.runs).markdown());
-        println!("\n{} runs: {}", outcome.runs.len(), folder.display());
+        let runs = if outcome.runs.len() == 1 { "run" } else { "runs" };
+        println!("\n{} {runs}: {}", outcome.runs.len(), folder.display());
         Ok(())
     }
 }
