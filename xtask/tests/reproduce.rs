@@ -183,22 +183,50 @@ fn a_run_that_was_killed_resumes_and_ends_with_the_bytes_of_one_that_was_not() {
     assert_as_made(out.path(), paper);
 }
 
-/// Of what two threads remembered, every other cell is there, and the last is torn as by a kill: one thread computes the others.
+/// Of what two threads remembered of a paper, every other cell is there, and the last is torn as by a kill: one thread computes the others,
+/// and ends with the same bytes.
+fn go_on_from_half(paper: &str) {
+    let out = tempfile::tempdir().unwrap();
+    let store = checkpoints(out.path(), paper);
+    let whole = std::fs::read_to_string(checkpoints(made(paper), paper)).unwrap();
+    let mut half: String = whole.split_inclusive('\n').step_by(2).collect();
+    half.truncate(half.len() - 7);
+    std::fs::create_dir_all(store.parent().unwrap()).unwrap();
+    std::fs::write(&store, &half).unwrap();
+    assert!(output(&with_one_thread(paper, out.path())).status.success());
+    let lines = std::fs::read_to_string(&store).unwrap().lines().count();
+    assert_eq!(lines, whole.lines().count(), "{paper}: each cell is remembered once");
+    assert_as_made(out.path(), paper);
+}
+
 #[test]
-fn a_paper_of_which_half_is_remembered_ends_with_the_bytes_of_two_threads_after_one() {
-    for paper in PAPERS {
-        let out = tempfile::tempdir().unwrap();
-        let store = checkpoints(out.path(), paper);
-        let whole = std::fs::read_to_string(checkpoints(made(paper), paper)).unwrap();
-        let mut half: String = whole.split_inclusive('\n').step_by(2).collect();
-        half.truncate(half.len() - 7);
-        std::fs::create_dir_all(store.parent().unwrap()).unwrap();
-        std::fs::write(&store, &half).unwrap();
-        assert!(output(&with_one_thread(paper, out.path())).status.success());
-        let lines = std::fs::read_to_string(&store).unwrap().lines().count();
-        assert_eq!(lines, whole.lines().count(), "{paper}: each cell is remembered once");
-        assert_as_made(out.path(), paper);
-    }
+fn one_thread_goes_on_from_half_of_leverage_shap() {
+    go_on_from_half("leverage-shap");
+}
+
+#[test]
+fn one_thread_goes_on_from_half_of_kernel_banzhaf() {
+    go_on_from_half("kernel-banzhaf");
+}
+
+#[test]
+fn one_thread_goes_on_from_half_of_group_explainers() {
+    go_on_from_half("group-explainers");
+}
+
+#[test]
+fn one_thread_goes_on_from_half_of_projected_sgd() {
+    go_on_from_half("projected-sgd");
+}
+
+#[test]
+fn one_thread_goes_on_from_half_of_l_c_shapley() {
+    go_on_from_half("l-c-shapley");
+}
+
+#[test]
+fn one_thread_goes_on_from_half_of_the_benchmark() {
+    go_on_from_half("estimators");
 }
 
 #[test]
