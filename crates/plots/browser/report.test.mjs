@@ -17,12 +17,15 @@ const update = process.env.UPDATE === "1";
 const names = ["classes", "estimated", "exact", "groups", "hostile", "huge", "interactions", "large", "million", "no_rows", "one_feature",
   "image", "one_row", "right_to_left", "text", "tiny", "wide", "zeros"].sort();
 // What is looked at on every page, on these alone where QUICK is 1: they have figures of every kind, hostile names and no rows.
-const fullest = ["classes", "estimated", "groups", "hostile", "image", "interactions", "no_rows", "text"];
-const looked = process.env.QUICK === "1" ? fullest : names;
+const isQuick = process.env.QUICK === "1";
+const looked = isQuick ? ["classes", "estimated", "groups", "hostile", "image", "interactions", "no_rows", "text"] : names;
+// Each with the kinds of figures that the others have not.
+const ofAllKinds = ["estimated", "groups", "interactions", "text", "image"];
+const ofFigures = isQuick ? ofAllKinds : [...ofAllKinds, "exact", "classes", "large", "hostile", "right_to_left"];
 const sections = ["asked", "quality", "importance", "features", "interactions", "rows", "cohorts", "inputs", "words", "cite", "again"];
 const widths = [320, 1024, 3840];
-// In dark nothing differs but colours: these have figures of every kind.
-const darkToo = ["estimated", "groups", "interactions", "text", "image"];
+// In dark nothing differs but colours.
+const darkToo = isQuick ? ["estimated"] : ofAllKinds;
 const schemesOf = name => darkToo.includes(name) ? ["light", "dark"] : ["light"];
 
 if (!process.env.PAGES) {
@@ -158,7 +161,7 @@ describe("every page", () => {
     }, { bypassCSP: true }));
 
     // Wide pages take long to look at, and are columns of the same cards.
-    const isWide = ["classes", "estimated", "hostile", "interactions", "no_rows", "text"].includes(name);
+    const isWide = (isQuick ? ["estimated", "hostile"] : ["classes", "estimated", "hostile", "interactions", "no_rows", "text"]).includes(name);
     for (const width of widths.filter(width => width < 3840 || isWide)) {
       test(`${name} is ${width} px wide: it opens in silence, does not scroll sideways, no text lies on another, and it looks as before`, context => within(name, async page => {
         if (width === 1024) figures = await checkSections(name, page, context);
@@ -258,7 +261,7 @@ function compare(name, bytes, factor) {
 }
 
 describe("figures", () => {
-  for (const name of ["exact", "classes", "estimated", "groups", "interactions", "large", "hostile", "right_to_left", "text", "image"]) {
+  for (const name of ofFigures) {
     test(`the figures of ${name} look as before, in ${schemesOf(name).join(" and in ")}`, async () => {
       for (const colorScheme of schemesOf(name)) {
         await within(name, async page => {

@@ -6,7 +6,7 @@
 use std::io::{Cursor, ErrorKind};
 use std::path::Path;
 
-use png::{BitDepth, ColorType, Decoder, DecodingError, Encoder, Transformations};
+use png::{BitDepth, ColorType, Decoder, DecodingError, Encoder, Info, Transformations};
 
 use super::{Image, check_size};
 use crate::error::MediaError;
@@ -39,6 +39,7 @@ impl Image {
         let (height, width) = (header.height as usize, header.width as usize);
         let pixels = check_size(height, width)?;
         let mut reader = decoder.read_info().map_err(refusal)?;
+        check_palette(reader.info())?;
         let (colour, depth) = reader.output_color_type();
         let samples = match colour {
             ColorType::Grayscale => 1,
@@ -90,6 +91,24 @@ impl Image {
         writer.write_image_data(&bytes).map_err(refusal)?;
         writer.finish().map_err(refusal)?;
         Ok(file)
+    }
+}
+
+/// The decoder panics at half a colour, and at more than there are indices.
+fn check_palette(info: &Info<'_>) -> Result<(), MediaError> {
+    match &info.palette {
+        Some(palette) if info.color_type == ColorType::Indexed => {
+            let bytes = palette.len();
+            match bytes.is_multiple_of(3) && bytes <= 3 * 256 {
+                true => Ok(()),
+                false => Err(MediaError::BadPng {
+                    problem: format!(
+                        "a palette of {bytes} bytes; a colour takes 3, and there are at most 256"
+                    ),
+                }),
+            }
+        }
+        _ => Ok(()),
     }
 }
 
@@ -196,6 +215,25 @@ mod tests {
         };
         assert_eq!(of(0x20).unwrap().pixels(), [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]);
         assert!(matches!(of(0x21), Err(MediaError::Transparent { row: 0, column: 1 })));
+    }
+
+    #[test]
+    fn palettes_of_half_a_colour_or_too_many_are_refused_where_they_are_used() {
+        let of = |bytes: usize, colour, data: &[u8]| {
+            let palette: Vec<u8> = (0..bytes).map(|at| (at % 256) as u8).collect();
+            Image::from_png(&file((1, 1), colour, BitDepth::Eight, &palette, data))
+        };
+        for bytes in [4, 5, 137, 767] {
+            let refused = of(bytes, ColorType::Indexed, &[0]).unwrap_err().to_string();
+            assert!(refused.contains(&format!("a palette of {bytes} bytes")), "{refused}");
+        }
+        for bytes in [1, 2, 769, 771, 3000] {
+            assert!(matches!(of(bytes, ColorType::Indexed, &[0]), Err(MediaError::BadPng { .. })));
+        }
+        let last = of(768, ColorType::Indexed, &[255]).unwrap();
+        assert_eq!(last.pixels(), [253.0 / 255.0, 254.0 / 255.0, 1.0]);
+        // Of a picture that spells its colours out it is advice.
+        assert_eq!(of(5, ColorType::Rgb, &[0, 51, 255]).unwrap().pixels(), [0.0, 0.2, 1.0]);
     }
 
     #[test]
