@@ -19,7 +19,7 @@ const names = ["classes", "estimated", "exact", "groups", "hostile", "huge", "in
 // What is looked at on every page, on these alone where QUICK is 1: they have figures of every kind, hostile names and no rows.
 const isQuick = process.env.QUICK === "1";
 const looked = isQuick ? ["classes", "estimated", "groups", "hostile", "image", "interactions", "no_rows", "text"] : names;
-// Each with the kinds of figures that the others have not.
+// Together they have figures of every kind.
 const ofAllKinds = ["estimated", "groups", "interactions", "text", "image"];
 const ofFigures = isQuick ? ofAllKinds : [...ofAllKinds, "exact", "classes", "large", "hostile", "right_to_left"];
 const sections = ["asked", "quality", "importance", "features", "interactions", "rows", "cohorts", "inputs", "words", "cite", "again"];

@@ -169,7 +169,10 @@ fn read(output: ChildStdout, begun: &AtomicUsize, came: &SyncSender<io::Result<S
 fn read_line(output: &mut impl BufRead, begun: &AtomicUsize) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     loop {
-        let piece = output.fill_buf()?;
+        let piece = match output.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            piece => piece?,
+        };
         let end = piece.iter().position(|&byte| byte == b'\n');
         let taken = end.map_or(piece.len(), |at| at + 1);
         line.extend_from_slice(&piece[..taken]);

@@ -29,6 +29,8 @@ const BEYOND: &str = " Bands that end at an edge or a break go on beyond it.";
 const RAISED: f64 = 4.0;
 /// Half the size of the strokes where an axis is broken.
 const STROKE: f64 = 4.0;
+/// Half the width of a band of a single place.
+const ALONE: f64 = 4.0;
 /// The sample of a line before a name in the legend, and the space after the name.
 const LEGEND_KEY: f64 = 36.0;
 const LEGEND_GAP: f64 = 30.0;
@@ -334,6 +336,19 @@ impl Frame {
     }
 }
 
+/// Around a band, in points. One that has a single place is as wide as can be seen.
+fn outline(frame: &Frame, band: &[(f64, f64, f64)]) -> Vec<(f64, f64)> {
+    let (lower, upper) =
+        (|&(x, lower, _): &_| frame.place((x, lower)), |&(x, _, upper): &_| frame.place((x, upper)));
+    match band {
+        [alone] => {
+            let ((x, lower), (_, upper)) = (lower(alone), upper(alone));
+            vec![(x - ALONE, lower), (x + ALONE, lower), (x + ALONE, upper), (x - ALONE, upper)]
+        }
+        _ => band.iter().map(lower).chain(band.iter().rev().map(upper)).collect(),
+    }
+}
+
 fn draw_mark<DB: DrawingBackend>(pen: &Pen<'_, DB>, frame: &Frame, mark: &Mark) -> Result<()> {
     let placed = |points: &[(f64, f64)]| points.iter().map(|&p| frame.place(p)).collect::<Vec<_>>();
     match mark {
@@ -344,12 +359,7 @@ fn draw_mark<DB: DrawingBackend>(pen: &Pen<'_, DB>, frame: &Frame, mark: &Mark) 
         }
         Mark::Curve { colour, points } => pen.line(&placed(points), *colour, 1.8),
         Mark::Dashes { colour, points } => pen.dashes(&placed(points), *colour, 1.2),
-        Mark::Band { colour, points } => {
-            let lower = points.iter().map(|&(x, lower, _)| (x, lower));
-            let upper = points.iter().rev().map(|&(x, _, upper)| (x, upper));
-            let outline: Vec<(f64, f64)> = lower.chain(upper).collect();
-            pen.area(&placed(&outline), *colour, 0.2)
-        }
+        Mark::Band { colour, points } => pen.area(&outline(frame, points), *colour, 0.2),
         Mark::Points { style, points } => {
             placed(points).iter().try_for_each(|&at| pen.point(at, *style, 2.1))
         }
@@ -607,6 +617,19 @@ mod tests {
             figure.panels[0].marks.push(mark);
             assert_eq!(key(&figure, style), wanted);
         }
+    }
+
+    #[test]
+    fn a_band_of_a_single_place_is_seen() {
+        let mut figure = figure("", (0.5, 2.0));
+        let frame = |figure: &Figure| Frame::new(&figure.panels[0], 0.0, 0.0);
+        let corners = outline(&frame(&figure), &[(1.0, 0.5, 2.0), (2.0, 1.0, 10.0)]);
+        assert_eq!(corners[0].0, corners[3].0);
+        figure.panels[0].marks.truncate(1);
+        let corners = outline(&frame(&figure), &[(1.0, 0.5, 2.0)]);
+        let [left, right, above, last] = corners[..] else { panic!("{corners:?}") };
+        assert!(right.0 - left.0 > 5.0 && right.1 == left.1 && above.0 == right.0 && last.0 == left.0);
+        assert!(above.1 < right.1 && last.1 == above.1);
     }
 
     #[test]
