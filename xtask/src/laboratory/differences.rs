@@ -75,13 +75,8 @@ fn only<T: Ord + Display>(what: &str, of_a: &BTreeSet<T>, of_b: &BTreeSet<T>) ->
         let alone: Vec<String> = mine.difference(others).map(ToString::to_string).collect();
         let (shown, more) = alone.split_at(alone.len().min(8));
         let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        (!alone.is_empty()).then(|| {
-            format!(
-                "only {name} has the {what}{} {}{more}",
-                if alone.len() == 1 { "" } else { "s" },
-                shown.join(", ")
-            )
-        })
+        let plural = if alone.len() == 1 { "" } else { "s" };
+        (!alone.is_empty()).then(|| format!("only {name} has the {what}{plural} {}{more}", shown.join(", ")))
     };
     [line("A", of_a, of_b), line("B", of_b, of_a)].into_iter().flatten().collect()
 }

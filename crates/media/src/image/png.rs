@@ -94,22 +94,13 @@ impl Image {
     }
 }
 
-/// The decoder panics at half a colour, and at more than there are indices.
+/// The decoder panics at half a colour of a palette that is used; too many it refuses by itself.
 fn check_palette(info: &Info<'_>) -> Result<(), MediaError> {
-    match &info.palette {
-        Some(palette) if info.color_type == ColorType::Indexed => {
-            let bytes = palette.len();
-            match bytes.is_multiple_of(3) && bytes <= 3 * 256 {
-                true => Ok(()),
-                false => Err(MediaError::BadPng {
-                    problem: format!(
-                        "a palette of {bytes} bytes; a colour takes 3, and there are at most 256"
-                    ),
-                }),
-            }
-        }
-        _ => Ok(()),
+    let bytes = info.palette.as_ref().map_or(0, |palette| palette.len());
+    if info.color_type != ColorType::Indexed || bytes.is_multiple_of(3) {
+        return Ok(());
     }
+    Err(MediaError::BadPng { problem: format!("a palette of {bytes} bytes, and a colour takes 3") })
 }
 
 /// What the decoder's refusal means.
