@@ -59,28 +59,48 @@ fn png(figure: &Figure) -> Result<Vec<u8>> {
         let area = BitMapBackend::with_buffer(&mut pixels, (wide as u32, high as u32)).into_drawing_area();
         draw::draw(figure, &area, (PNG_SCALE * OVERSAMPLING) as f64, true)?;
     }
-    let averaged = shrink(&pixels, width, height);
+    let averaged = shrink(&pixels, width);
     picture::png(&averaged, width, height)
 }
 
-/// Averages blocks of pixels, so that `width` × `height` are left.
-fn shrink(pixels: &[u8], width: usize, height: usize) -> Vec<u8> {
+/// Averages blocks of 2 × 2 pixels, so that `width` pixels a row are left.
+fn shrink(pixels: &[u8], width: usize) -> Vec<u8> {
     let row = width * OVERSAMPLING * 3;
-    let count = (OVERSAMPLING * OVERSAMPLING) as u32;
-    let mut out = Vec::with_capacity(width * height * 3);
-    for y in 0..height {
-        for x in 0..width {
+    let mut out = Vec::with_capacity(pixels.len() / (OVERSAMPLING * OVERSAMPLING));
+    for rows in pixels.chunks_exact(OVERSAMPLING * row) {
+        let (upper, lower) = rows.split_at(row);
+        for (upper, lower) in upper.chunks_exact(OVERSAMPLING * 3).zip(lower.chunks_exact(OVERSAMPLING * 3)) {
             for channel in 0..3 {
-                let sum: u32 = (0..OVERSAMPLING * OVERSAMPLING)
-                    .map(|k| {
-                        let (dy, dx) = (k / OVERSAMPLING, k % OVERSAMPLING);
-                        let at = (y * OVERSAMPLING + dy) * row + (x * OVERSAMPLING + dx) * 3 + channel;
-                        u32::from(pixels[at])
-                    })
-                    .sum();
-                out.push((sum / count) as u8);
+                let pair = |pixels: &[u8]| u16::from(pixels[channel]) + u16::from(pixels[channel + 3]);
+                out.push(((pair(upper) + pair(lower)) / 4) as u8);
             }
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shrink;
+
+    #[test]
+    fn each_pixel_is_the_mean_of_four_channel_by_channel() {
+        // A pixel of the outcome: four that differ by 0, 1, 2 and 4 steps.
+        let block = |corner: [u8; 3], step: u8| {
+            let of = |more: u8| corner.map(|channel| channel + more * step);
+            [[of(0), of(1)], [of(2), of(4)]]
+        };
+        let blocks =
+            [[block([0, 100, 200], 10), block([1, 2, 3], 0)], [block([7, 7, 7], 1), block([255, 0, 255], 0)]];
+        let mut pixels = Vec::new();
+        for blocks in &blocks {
+            for row in 0..2 {
+                for block in blocks {
+                    pixels.extend(block[row].as_flattened());
+                }
+            }
+        }
+        // 0, 10, 20 and 40 are 17 on average, rounded down.
+        assert_eq!(shrink(&pixels, 2), [17, 117, 217, 1, 2, 3, 8, 8, 8, 255, 0, 255]);
+    }
 }
