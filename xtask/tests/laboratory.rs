@@ -381,6 +381,8 @@ fn a_model_may_refuse_missing_values_and_have_several_outputs() {
     assert!(!output.status.success() && said.contains("\"c\""), "{said}");
     let output = xtask(&[&figure[..], &["--budgets", "4", "--runs", "1", "--missing=-9,none"]].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("values over 1 run: median"), "{said}");
     let said = bench.refused(&["--dataset", &whole, "--estimators", "msr", "--output", "2"], 1);
     assert!(said.contains("no output 2"), "{said}");
     let holes = dataset("a,b\n1,1\n0,\n");

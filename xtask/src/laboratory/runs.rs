@@ -15,6 +15,7 @@ use super::record::{FORMAT, Record};
 use super::{folder, looks, summary};
 use crate::reproduce::files::write_atomically;
 use crate::reproduce::provenance::Provenance;
+use crate::reproduce::report::in_runs;
 use crate::reproduce::store::key;
 use crate::reproduce::{Usage, figure, workspace};
 
@@ -39,8 +40,7 @@ impl Finished {
             folder.join("run.json").display()
         );
         print!("{}", summary::table(record, &outcome.runs).markdown());
-        let runs = if outcome.runs.len() == 1 { "run" } else { "runs" };
-        println!("\n{} {runs}: {}", outcome.runs.len(), folder.display());
+        println!("\n{}: {}", in_runs(outcome.runs.len()), folder.display());
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use apportion::Budget;
 use super::looks;
 use super::record::{EstimateLine, Record, RunLine};
 use crate::reproduce::figure::{Axis, Figure, Mark, Panel, Style};
-use crate::reproduce::report::{Entry, Table, significant};
+use crate::reproduce::report::{Entry, Table, in_runs, significant};
 use crate::reproduce::statistics::{Measurement, Summary};
 use crate::reproduce::verdict::FEWEST_RUNS;
 
@@ -122,8 +122,9 @@ pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String>
 /// A row for each dataset and estimator, a column for each budget: the median, and the quartiles in brackets.
 pub(crate) fn table(record: &Record, runs: &[RunLine]) -> Table {
     let caption = format!(
-        "Relative squared error of {} values over {} runs: median (first to third quartile)",
-        record.value, record.runs
+        "Relative squared error of {} values over {}: median (first to third quartile)",
+        record.value,
+        in_runs(record.runs)
     );
     let columns =
         ["dataset", "estimator"].into_iter().map(str::to_owned).chain(record.budgets.iter().cloned());

@@ -86,6 +86,11 @@ pub(crate) fn significant(number: f64) -> String {
     }
 }
 
+/// `1 run`, `2 runs`.
+pub(crate) fn in_runs(count: usize) -> String {
+    format!("{count} run{}", if count == 1 { "" } else { "s" })
+}
+
 /// A table with named columns.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Table {
@@ -279,7 +284,7 @@ impl Report {
             }
         }
         text.push_str("## How this was made\n\n");
-        let _ = writeln!(text, "- preset {}, {} runs, seed {}", self.preset, self.runs, self.seed);
+        let _ = writeln!(text, "- preset {}, {}, seed {}", self.preset, in_runs(self.runs), self.seed);
         let _ = writeln!(text, "- verdicts by version {} of the rules", self.rules);
         for used in &self.datasets {
             let _ = writeln!(text, "- {}: {} players, {} rows", used.name, used.players, used.rows);
