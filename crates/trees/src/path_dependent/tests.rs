@@ -1,5 +1,4 @@
-//! The recursions against themselves: bits do not depend on instruction sets. That they do not depend on widths of blocks is seen from outside
-//! (`tests/trees/promises.rs`).
+//! The recursions against themselves: bits do not depend on instruction sets, nor on widths of blocks.
 
 use apportion_games::Partition;
 use apportion_models::Ensemble;
@@ -16,7 +15,7 @@ use crate::common::case::semivalues;
 use crate::common::{Random, TreeSpec, document, read};
 
 #[test]
-fn instruction_sets_give_the_same_bits() {
+fn instruction_sets_and_widths_of_blocks_give_the_same_bits() {
     let random = &mut Random(24);
     let features: Vec<usize> = (0..11).collect();
     let mut trees: Vec<TreeSpec> = (0..2).map(|_| TreeSpec::random(random, &features, 7, true, 0)).collect();
@@ -32,24 +31,27 @@ fn instruction_sets_give_the_same_bits() {
     let values = &semivalues(11)[..9];
     for (value, within) in values.iter().zip(values.iter().rev()) {
         let rules = || rules(program.trees.iter().map(|tree| tree.distinct), value).unwrap();
-        let recursion = OfPlayers { program, rules: rules() };
-        check_bits::<64, _>(&format!("{value}"), &recursion, &ensemble, &rows);
-        // A single row goes another way.
-        check_bits::<1, _>(&format!("{value}, row by row"), &recursion, &ensemble, &rows);
+        check_bits(&format!("{value}"), OfPlayers { program, rules: rules() }, &ensemble, &rows);
         if OfPairs::takes(&rules()) {
             let pairs = OfPairs::new(program, &partners, rules());
             assert!(pairs.targets().len() > 11);
-            check_bits::<64, _>(&format!("pairs, {value}"), &pairs, &ensemble, &rows);
+            check_bits(&format!("pairs, {value}"), pairs, &ensemble, &rows);
         }
         let value = CoalitionalValue { between: value.clone(), within: within.clone() };
         let recursion = coalitional::OfMembers::new(&in_groups, &value).unwrap();
-        check_bits::<64, _>(&format!("{value:?}"), &recursion, &ensemble, &rows);
+        check_bits(&format!("{value:?}"), recursion, &ensemble, &rows);
     }
 }
 
-fn check_bits<const R: usize, K: Recursion>(what: &str, recursion: &K, ensemble: &Ensemble, rows: &[f64]) {
-    let portable = explain::<R, _>(&Portable(recursion), ensemble, rows);
-    assert_eq!(explain::<R, _>(recursion, ensemble, rows), portable, "{what}");
+fn check_bits(what: &str, recursion: impl Recursion, ensemble: &Ensemble, rows: &[f64]) {
+    let portable = Portable(recursion);
+    let wanted = explain::<64, _>(&portable, ensemble, rows);
+    assert_eq!(explain::<8, _>(&portable, ensemble, rows), wanted, "{what}");
+    assert_eq!(explain::<1, _>(&portable, ensemble, rows), wanted, "{what}");
+    let Portable(recursion) = portable;
+    assert_eq!(explain::<64, _>(&recursion, ensemble, rows), wanted, "{what}");
+    assert_eq!(explain::<8, _>(&recursion, ensemble, rows), wanted, "{what}");
+    assert_eq!(explain::<1, _>(&recursion, ensemble, rows), wanted, "{what}");
 }
 
 /// The bits that a recursion writes, by blocks of `R` rows.
@@ -61,9 +63,9 @@ fn explain<const R: usize, K: Recursion>(recursion: &K, ensemble: &Ensemble, row
 }
 
 /// A recursion without any instruction set in particular.
-struct Portable<'a, K>(&'a K);
+struct Portable<K>(K);
 
-impl<K: Recursion> Recursion for Portable<'_, K> {
+impl<K: Recursion> Recursion for Portable<K> {
     type Tree = K::Tree;
     type Stack<const R: usize> = K::Stack<R>;
     type Known<'k>

@@ -128,7 +128,7 @@ fn is_alike_in_batches(
     rows: Rows<'_>,
 ) -> usize {
     let (count, features) = (rows.len(), rows.columns());
-    let mut kinds = Vec::new();
+    let mut compared = Vec::new();
     for value in values {
         let explain = |from: usize, count: usize| {
             let part = Rows::new(&rows.values()[features * from..features * (from + count)], features);
@@ -147,7 +147,7 @@ fn is_alike_in_batches(
             found
         };
         let all = explain(0, count);
-        kinds.push(all.len());
+        compared.push(all.len());
         let mut from = 0;
         while from < count {
             let size = [1, 2, 7, 33, 64, 65, 130][random.below(7)].min(count - from);
@@ -161,7 +161,7 @@ fn is_alike_in_batches(
             from += size;
         }
     }
-    kinds[0]
+    compared[0]
 }
 
 #[test]
