@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use reproduce::catalogue::Paper;
+use told::aside;
 
 /// All that can be made again: the papers, and the benchmark of the estimators.
 static CATALOGUE: [Paper; 6] = [
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            aside!("error: {error:#}");
             if error.is::<reproduce::Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }

@@ -1,9 +1,27 @@
-//! Programs that are run, and what they said.
+//! What is said to whoever runs this, and programs that are run with what they said.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail, ensure};
+
+/// Prints a line. That nobody reads it (`| head`) does not end what is being made.
+macro_rules! say {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($part)*);
+    }};
+}
+pub(crate) use say;
+
+/// Prints a line to standard error.
+macro_rules! aside {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($part)*);
+    }};
+}
+pub(crate) use aside;
 
 /// Lines that are shown of a program that failed.
 const SHOWN: usize = 20;

@@ -10,9 +10,8 @@ use crate::reproduce::workspace;
 
 /// Trains the networks of the papers; `cargo xtask train --list` says which. The first time it builds the trainer, which takes minutes
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true)]
 pub(crate) struct Train {
-    /// Names of networks and options, as the trainer takes them: see --help
+    /// Names of networks and options, as the trainer takes them: cargo xtask train -- --help says which
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }

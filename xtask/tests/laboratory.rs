@@ -107,7 +107,7 @@ fn every_run_is_written_with_what_it_was_made_of() {
     assert_eq!(record["command"][0], "laboratory");
     assert_eq!(record["version"], env!("CARGO_PKG_VERSION"));
     assert!(record["machine"]["cores"].as_u64().unwrap() > 0);
-    let digests = ["rows_sha256", "model_sha256", "background_sha256"];
+    let digests = ["rows_sha256", "numbers_sha256", "model_sha256", "background_sha256"];
     assert!(digests.iter().all(|digest| record["datasets"][1][digest].as_str().unwrap().len() == 64));
     let runs = lines(&folder, "runs.csv");
     assert_eq!(
@@ -128,6 +128,87 @@ fn every_run_is_written_with_what_it_was_made_of() {
         assert_eq!(error, number(&run[7]), "{run:?}");
     }
     assert!(["figure.svg", "figure.png", "table.md"].iter().all(|name| folder.join(name).is_file()));
+    assert_eq!(record["results"][0][0], "runs.csv");
+    assert_eq!(record["results"][1][1].as_str().unwrap().len(), 64);
+    // Nothing else is in the folder of results.
+    assert_eq!(std::fs::read_dir(bench.out()).unwrap().count(), 1);
+}
+
+#[test]
+fn the_name_of_a_folder_tells_games_apart() {
+    let bench = Bench::new();
+    let model = bench.file("stumps.json", STUMPS);
+    let rows = bench.file("rows.csv", "a,b\n1,1\n0,0\n-9,1\n");
+    let dataset = format!("stumps={rows},{model}");
+    let run = |more: &[&str]| {
+        let few = ["--dataset", &dataset, "--estimators", "leverage-shap", "--budgets", "4", "--runs", "6"];
+        let folder = bench.done(&[&few[..], more].concat());
+        folder.file_name().unwrap().to_str().unwrap().to_owned()
+    };
+    let names = [
+        run(&["--output", "0"]),
+        run(&["--output", "1"]),
+        run(&["--output", "0", "--missing", "-9"]),
+        run(&["--output", "0", "--missing=none,-9"]),
+    ];
+    assert_eq!(names[3], format!("{}-2", names[2]));
+    assert!(names[0] != names[1] && names[0] != names[2], "{names:?}");
+    let record = record(&bench.out().join(&names[3]));
+    assert_eq!(record["reading"], serde_json::json!(["--missing=none", "--missing=-9"]));
+    // The same file, read in two ways, is two games.
+    let [one, other] = [&names[0], &names[2]].map(|name| bench.out().join(name));
+    let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
+    assert!(error.contains("rows, as they were read, of the dataset \"stumps\": A has SHA-256"), "{error}");
+    let said = bench.refused(&["--dataset", IRIS, "--estimators", "leverage-shap", "--output", "7"], 2);
+    assert!(said.contains("no output 7; leave out --output"), "{said}");
+    // Of several datasets one has the output.
+    run(&["--dataset", IRIS, "--output", "1"]);
+}
+
+#[test]
+fn estimators_that_are_skipped_take_no_colour() {
+    let bench = Bench::new();
+    let names = "leverage-shap,poly-shap-3,kernel-shap,permutation,optimized-kernel-shap,optimized-monte-carlo,sgd,monte-carlo,kernel-shap-paired";
+    let folder =
+        bench.done(&["--dataset", DIABETES, "--estimators", names, "--budgets", "5n", "--runs", "3"]);
+    assert!(!record(&folder)["skipped"].as_array().unwrap().is_empty());
+    assert!(["figure.svg", "figure.png", "table.md"].iter().all(|name| folder.join(name).is_file()));
+}
+
+#[test]
+fn runs_without_a_relative_error_are_counted() {
+    let bench = Bench::new();
+    let folder = bench.done(&[
+        "--dataset",
+        &bench.tiny("a,b\n1,9\n1,9\n1,9\n"),
+        "--estimators",
+        "leverage-shap",
+        "--budgets",
+        "4",
+        "--runs",
+        "3",
+    ]);
+    let table = std::fs::read_to_string(folder.join("table.md")).unwrap();
+    assert!(table.contains("leverage-shap on tiny at 4: in 3 of 3 runs all true values are 0"), "{table}");
+    // A background is the same game for every seed.
+    let digest = |seed: &str| {
+        let folder = bench.done(&[
+            "--dataset",
+            IRIS,
+            "--estimators",
+            "leverage-shap",
+            "--budgets",
+            "4",
+            "--runs",
+            "1",
+            "--background",
+            "9",
+            "--seed",
+            seed,
+        ]);
+        record(&folder)["datasets"][0]["background_sha256"].clone()
+    };
+    assert_eq!(digest("0"), digest("5"));
 }
 
 #[test]
@@ -575,6 +656,15 @@ fn runs_are_compared_in_pairs_of_what_both_have() {
         ratio[0].parse::<f64>().unwrap() < 0.5 && high[0].parse::<f64>().unwrap() < 1.0,
         "{ratio:?} {high:?}"
     );
+    let twice = ["--pair", "kernel-shap=leverage-shap", "--pair", "kernel-shap=leverage-shap"];
+    let error = compare(&old, &new, &bench.out(), &twice).unwrap_err();
+    assert!(error.contains("the pair \"kernel-shap=leverage-shap\" was given twice"), "{error}");
+    // What both have skipped is no difference.
+    let few =
+        ["--dataset", IRIS, "--estimators", "leverage-shap,kernel-banzhaf", "--budgets", "5n", "--runs", "2"];
+    let alone = bench.done(&few);
+    let (_, said) = compare(&alone, &alone, &bench.out(), &[]).unwrap();
+    assert!(!said.contains("differs"), "{said}");
     let error = compare(&old, &new, &bench.out(), &["--pair", "kernel-shap=leverage"]).unwrap_err();
     assert!(error.contains("B has no estimator \"leverage\"; it has leverage-shap"), "{error}");
     let error = compare(&old, &new, &bench.out(), &["--pair", "kernel-shap"]).unwrap_err();
@@ -625,10 +715,22 @@ fn a_folder_of_another_form_or_version_is_refused_or_told() {
     change("commit", "0123".into());
     let (_, said) = compare(&one, &other, &bench.out(), &[]).unwrap();
     assert!(said.contains("version: A has 0.1.0, B has 0.0.9") && said.contains("B has 0123"), "{said}");
-    change("format", 2.into());
+    let runs = std::fs::read_to_string(other.join("runs.csv")).unwrap();
+    let cut = &runs[..runs.trim_end().rfind('\n').unwrap() + 1];
+    for changed in [cut, "", &runs.replace(",0,", ",1,"), &format!("{runs}{}", runs.lines().last().unwrap())]
+    {
+        std::fs::write(other.join("runs.csv"), changed).unwrap();
+        let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
+        assert!(error.contains("it was changed, or cut"), "{error}");
+    }
+    std::fs::remove_file(other.join("runs.csv")).unwrap();
+    let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
+    assert!(error.contains("copy the whole folder"), "{error}");
+    std::fs::write(other.join("runs.csv"), runs).unwrap();
+    change("format", 1.into());
     let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
     assert!(
-        error.contains("is of form 2, and this program reads form 1") && error.contains("version 0.0.9"),
+        error.contains("is of form 1, and this program reads form 2") && error.contains("version 0.0.9"),
         "{error}"
     );
     std::fs::remove_file(other.join("run.json")).unwrap();
@@ -767,6 +869,15 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
         ("name = \"a\"\ncitation = \"b\"\nbibtex = \"c\"\n".to_owned(), "fig1", "has no artefact \"fig1\""),
         (paper(""), "fig2", "has no artefact \"fig2\"; it has fig1"),
         (paper("budget = [3]\n"), "fig1", "unexpected argument '--budget'"),
+        (paper("missing = [-9]\ntarget = \"none\"\n"), "fig1", "--target \"none\" is not a column"),
+        // Of the last artefact, too.
+        (
+            paper(
+                "[[artefact]]\nname = \"last\"\nshows = \"\"\ndataset = [\"x=nowhere.csv,nowhere.json\"]\nestimators = [\"msr\"]\n",
+            ),
+            "",
+            "cannot read nowhere.json",
+        ),
         (paper("threads = 1\n"), "fig1", "threads is no key of paper.toml"),
         (paper("seed = 1.5\n"), "fig1", "seed has a value of the kind float"),
         (paper("[[artefact]]\nname = \"fig1\"\nshows = \"\"\n"), "fig1", "\"fig1\" was given twice"),
@@ -788,7 +899,8 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
         (claim("lower = { of = \"leverage-shap\" }"), "fig1", "missing field `than`"),
     ] {
         let folder = bench.paper(&text);
-        let output = bench.make(&folder, &["--only", only]);
+        let only = ["--only", only];
+        let output = bench.make(&folder, if only[1].is_empty() { &[] } else { &only });
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && said.contains(wanted), "{wanted}: {said}");
     }
@@ -811,4 +923,76 @@ fn with_pairs_kernel_shap_is_poly_shap_of_degree_2() {
     // What the program refuses is left out, and said.
     let skipped = record(&bench.out().join("poly-shap/pairs"))["skipped"].clone();
     assert_eq!(skipped[1]["reason"], "55 products need as many coalitions, and there are 28", "{skipped}");
+}
+
+/// Waits for what must come.
+#[cfg(unix)]
+fn wait_for(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !is_so() {
+        assert!(std::time::Instant::now() < deadline, "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_programs_and_leaves_nothing() {
+    let bench = Bench::new();
+    let (alive, out) = (bench.0.path().join("alive"), bench.out());
+    let busy = format!("busy=while sleep 0.05; do echo >> '{}'; done", alive.display());
+    let few =
+        ["--dataset", IRIS, "--estimators", "leverage-shap", "--budgets", "5n", "--estimator-program", &busy];
+    let mut running = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(["laboratory", "--label", "t", "--out", out.to_str().unwrap()])
+        .args(few)
+        .current_dir(workspace())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let size = || std::fs::metadata(&alive).map_or(0, |file| file.len());
+    wait_for("the program runs", || size() > 0);
+    let names =
+        || std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+    assert!(names().iter().all(|name| name.to_str().unwrap().ends_with(".unfinished")), "{:?}", names());
+    assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
+    assert_eq!(running.wait().unwrap().code(), Some(130));
+    let mut said = String::new();
+    std::io::Read::read_to_string(running.stderr.as_mut().unwrap(), &mut said).unwrap();
+    assert!(said.contains("interrupted: nothing is kept"), "{said}");
+    assert!(names().is_empty(), "{:?}", names());
+    let before = size();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(size(), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_need_read_what_is_printed() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let bench = Bench::new();
+    let folder = bench.paper(&paper(CLAIMS));
+    let out = bench.out();
+    let with_stdout = |arguments: &[&std::ffi::OsStr], shell: &str| {
+        let words =
+            [std::ffi::OsStr::new("-c"), std::ffi::OsStr::new(shell), env!("CARGO_BIN_EXE_xtask").as_ref()];
+        Command::new("sh").args(words).args(arguments).current_dir(workspace()).output().unwrap()
+    };
+    // The other end is closed before anything is written.
+    let closed = r#"("$0" "$@" 2>&1; echo $? >&3) 3>&2 | true"#;
+    let arguments = ["paper", &folder, "--out", out.to_str().unwrap()].map(std::ffi::OsStr::new);
+    let output = with_stdout(&arguments, closed);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "0\n");
+    assert!(out.join("mine/summary.md").is_file());
+    // A citation is all that there is of it.
+    let output = with_stdout(&["cite"].map(std::ffi::OsStr::new), r#""$0" "$@" >/dev/full"#);
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("cannot print"));
+    // Bytes that are no text are no reason to stop.
+    let odd = out.join(std::ffi::OsStr::from_bytes(b"odd\xff"));
+    let few =
+        ["laboratory", "--label", "t", "--dataset", IRIS, "--estimators", "msr", "--runs", "1", "--out"];
+    let arguments: Vec<&std::ffi::OsStr> =
+        few.iter().map(std::ffi::OsStr::new).chain([odd.as_os_str()]).collect();
+    assert!(with_stdout(&arguments, r#""$0" "$@""#).status.success());
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask cite`: BibTeX of the papers behind figures, and of this library.
 
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -40,8 +41,10 @@ pub(crate) fn run(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
         None => (field(&citation, "version")?, commit(&workspace())),
     };
     text.push_str(&library(&citation, &version, commit)?);
-    print!("{text}");
-    Ok(())
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("cannot print"),
+        _ => Ok(()),
+    }
 }
 
 /// A field of the citation file that is a text on one line.

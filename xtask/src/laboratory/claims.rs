@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::record::{EstimateLine, RunLine};
 use super::runs::Finished;
-use super::summary::is_rounding;
+use super::summary::differ_by_rounding;
 use crate::comparison::{squared_distance, squared_norm};
 use crate::reproduce::Usage;
 use crate::reproduce::report::significant;
@@ -177,8 +177,8 @@ impl Claimed {
                 let at = Place { finished, dataset, budget };
                 let test = match &statement {
                     Statement::Lower(Lower { of, than, factor }) => {
-                        let (one, other) = (at.errors(of), at.errors(than));
-                        if one.is_empty() || other.is_empty() {
+                        let (one, other) = at.errors(of, than);
+                        if one.is_empty() {
                             continue;
                         }
                         Test::ratio_below(&one, &other, *factor)
@@ -228,13 +228,19 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The squared errors of an estimator in the order of the runs, rounding as 0, so that two that are exact differ in nothing; none where it was
-    /// skipped.
-    fn errors(&self, estimator: &str) -> Vec<f64> {
-        let is_here = |line: &&RunLine| {
-            line.dataset == self.dataset && line.budget == self.budget && line.estimator == estimator
+    /// The squared errors of two estimators in the order of the runs, the same where they differ by rounding; none where one of them was skipped.
+    fn errors(&self, one: &str, other: &str) -> (Vec<f64>, Vec<f64>) {
+        let of = |estimator: &str| -> Vec<&RunLine> {
+            let is_here = |line: &&RunLine| {
+                line.dataset == self.dataset && line.budget == self.budget && line.estimator == estimator
+            };
+            self.finished.outcome.runs.iter().filter(is_here).collect()
         };
-        self.finished.outcome.runs.iter().filter(is_here).map(beyond_rounding).collect()
+        let errors = |(one, other): (&RunLine, &RunLine)| match differ_by_rounding(one, other) {
+            true => (one.squared_error, one.squared_error),
+            false => (one.squared_error, other.squared_error),
+        };
+        of(one).into_iter().zip(of(other)).map(errors).unzip()
     }
 
     /// The estimates of an estimator in the order of runs and players.
@@ -259,10 +265,6 @@ impl Place<'_> {
         let truth: Vec<f64> = lines.iter().map(|line| line.truth).collect();
         largest_distance(&lines, &truth)
     }
-}
-
-fn beyond_rounding(line: &RunLine) -> f64 {
-    if is_rounding(line) { 0.0 } else { line.squared_error }
 }
 
 /// The largest distance between the estimates of a run and these numbers, over the norm of its truth, or alone where that is 0.

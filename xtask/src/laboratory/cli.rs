@@ -66,11 +66,28 @@ pub(crate) struct Reading {
     #[arg(long, value_delimiter = ',', value_name = "COLUMN,…")]
     pub(crate) ignore: Vec<String>,
     /// Numbers or words that stand for a missing value, beside an empty cell and the usual words
-    #[arg(long, value_delimiter = ',', value_name = "VALUE,…")]
+    #[arg(long, value_delimiter = ',', value_name = "VALUE,…", allow_negative_numbers = true)]
     pub(crate) missing: Vec<Sentinel>,
     /// What separates cells; found from the header by default
     #[arg(long, value_name = "C", value_parser = separator)]
     pub(crate) separator: Option<u8>,
+}
+
+impl Reading {
+    /// The options as they were given, each with its name.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let target = self.target.iter().map(|column| format!("--target={column}"));
+        let ignore = self.ignore.iter().map(|column| format!("--ignore={column}"));
+        let missing = self.missing.iter().map(|value| match value {
+            Sentinel::Number(number) => format!("--missing={number}"),
+            Sentinel::Text(text) => format!("--missing={text}"),
+        });
+        let separator = self.separator.iter().map(|&byte| match byte {
+            b'\t' => "--separator=tab".to_owned(),
+            byte => format!("--separator={}", char::from(byte)),
+        });
+        target.chain(ignore).chain(missing).chain(separator).collect()
+    }
 }
 
 /// Compares two folders that `laboratory` made, run by run.
@@ -140,7 +157,7 @@ impl FromStr for DatasetFiles {
         if [name, rows, model].iter().any(|part| part.is_empty()) {
             return Err(wanted());
         }
-        Ok(Self { name: name.to_owned(), rows: rows.into(), model: model.into() })
+        Ok(Self { name: shown_name(name)?, rows: rows.into(), model: model.into() })
     }
 }
 
@@ -157,7 +174,7 @@ impl FromStr for NamedCommand {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
             Some((name, command)) if !name.is_empty() && !command.trim().is_empty() => {
-                Ok(Self { name: name.to_owned(), command: command.to_owned() })
+                Ok(Self { name: shown_name(name)?, command: command.to_owned() })
             }
             _ => Err(format!(
                 "{text:?} has no name before a = and something behind it; write mine='python3 mine.py'"
@@ -191,7 +208,7 @@ impl FromStr for Rivals {
 pub(crate) enum BackgroundChoice {
     /// The means of the columns.
     Mean,
-    /// So many rows of the dataset, drawn by the seed of the first run.
+    /// So many rows of the dataset, drawn by its name.
     Count(usize),
     /// The rows of a file.
     File(PathBuf),
@@ -252,6 +269,16 @@ fn separator(text: &str) -> Result<u8, String> {
     }
 }
 
+/// A name that stands in tables and figures, in one line.
+fn shown_name(text: &str) -> Result<String, String> {
+    match text.trim() == text && !text.is_empty() && !text.contains(char::is_control) {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "{text:?} is no name; write one line, with no space before and behind it, such as iris or \"iris, scaled\""
+        )),
+    }
+}
+
 /// The label is a part of a folder's name, so it may not lead elsewhere.
 pub(crate) fn label(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -274,7 +301,7 @@ mod tests {
             (dataset.name.as_str(), dataset.rows, dataset.model),
             ("a", "b,c.csv".into(), "d.json".into())
         );
-        for text in ["a", "a=b", "=b,c", "a=,c", "a=b,"] {
+        for text in ["a", "a=b", "=b,c", "a=,c", "a=b,", " =b,c", "a\n=b,c", "a =b,c"] {
             assert!(text.parse::<DatasetFiles>().is_err(), "{text}");
         }
     }

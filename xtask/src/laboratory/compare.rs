@@ -6,16 +6,18 @@ use anyhow::{Result, bail, ensure};
 
 use super::cli::{Compare, Rivals};
 use super::differences::differences;
-use super::folder;
+use super::folder::{self, Unfinished};
 use super::latex::latex;
 use super::looks;
 use super::paired::Paired;
 use super::record::{DatasetRecord, Record, RunLine};
+use super::runs::refuse_repeated;
 use super::summary::ticks;
 use crate::reproduce::Usage;
 use crate::reproduce::figure::{self, Axis, Figure, Mark, Panel, palette};
 use crate::reproduce::files::write_atomically;
 use crate::reproduce::report::{Entry, Table, row, significant};
+use crate::told::{aside, say};
 
 /// A folder that was read.
 struct Side {
@@ -41,29 +43,32 @@ struct Compared<'a> {
 pub(crate) fn run(arguments: &Compare, out: &Path) -> Result<()> {
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
     let told = differences(&a.record, &b.record);
-    told.iter().for_each(|line| eprintln!("differs: {line}"));
+    told.iter().for_each(|line| aside!("differs: {line}"));
     let rivals = rivals(&a.record, &b.record, &arguments.pairs)?;
     let compared = compare(&a, &b, &rivals)?;
     ensure!(
         !compared.is_empty(),
         "the two runs have nothing in common that could be compared: it takes the same values, and a dataset (of the same rows, model \
          and background), an estimator, a budget and a seed that both have; {}",
-        if told.is_empty() { "all was skipped in one of them".to_owned() } else { told.join("; ") }
+        if told.is_empty() { "what both have was skipped in both".to_owned() } else { told.join("; ") }
     );
-    let folder = folder::make(out, &format!("compare-{}-{}", a.record.label, b.record.label))?;
+    let folder = Unfinished::new(out, format!("compare-{}-{}", a.record.label, b.record.label))?;
     let table = table(&compared, &rivals);
-    figure::write(&picture(&compared, &rivals, &a.record), &folder)?;
-    write_atomically(&folder.join("comparison.csv"), &table.csv()?)?;
-    write_atomically(&folder.join("comparison.tex"), latex(&shown(&table)).as_bytes())?;
+    figure::write(&picture(&compared, &rivals, &a.record), &folder.path)?;
+    write_atomically(&folder.path.join("comparison.csv"), &table.csv()?)?;
+    write_atomically(&folder.path.join("comparison.tex"), latex(&shown(&table)).as_bytes())?;
     let text = markdown(arguments, &told, &shown(&table));
-    write_atomically(&folder.join("comparison.md"), text.as_bytes())?;
-    print!("{}", shown(&table).markdown());
-    println!("\ncompared: {}", folder.display());
+    write_atomically(&folder.path.join("comparison.md"), text.as_bytes())?;
+    let folder = folder.finish()?;
+    say!("{}", shown(&table).markdown().trim_end());
+    say!("\ncompared: {}", folder.display());
     Ok(())
 }
 
 fn read(folder: &Path) -> Result<Side> {
-    Ok(Side { record: folder::record(folder)?, runs: folder::runs(folder)? })
+    let record = folder::record(folder)?;
+    let runs = folder::runs(folder, &record)?;
+    Ok(Side { record, runs })
 }
 
 /// Those that were asked for, or all that have one name in both.
@@ -78,6 +83,7 @@ fn rivals(a: &Record, b: &Record, asked: &[Rivals]) -> Result<Vec<Rivals>> {
             }
         }
     }
+    refuse_repeated("pair", asked.iter().map(|pair| format!("{}={}", pair.a, pair.b)))?;
     let common = a.estimators.iter().filter(|estimator| has(b, &estimator.name));
     Ok(if asked.is_empty() {
         common.map(|estimator| Rivals { a: estimator.name.clone(), b: estimator.name.clone() }).collect()
@@ -213,7 +219,9 @@ fn markdown(arguments: &Compare, told: &[String], table: &Table) -> String {
         arguments.b.display(),
         table.markdown()
     );
-    text.push_str("Each pair is one seed: the same explicand for both. Relative squared errors up to 1e-20 are rounding, and equal.\n");
+    text.push_str(
+        "Each pair is one seed: the same explicand for both. Errors ‖φ̃ − φ‖ that differ by at most 1e-10 of ‖φ‖ differ by rounding, and are equal.\n",
+    );
     if !told.is_empty() {
         text.push_str("\nIn what the runs differ:\n\n");
         told.iter().for_each(|line| text.push_str(&format!("- {line}\n")));
@@ -261,7 +269,7 @@ fn picture(compared: &[Compared<'_>], rivals: &[Rivals], record: &Record) -> Fig
             marks.push(Mark::Line { style: looks::look(look), points });
         }
         Panel {
-            title: format!("{} (n = {})", dataset.name, dataset.players),
+            title: looks::title(&dataset.name, dataset.players),
             x: Axis::log("evaluations", f64::MIN_POSITIVE).with_ticks(ticks.clone()),
             y: Axis::log("squared error, B / A", f64::MIN_POSITIVE),
             marks,
@@ -272,15 +280,15 @@ fn picture(compared: &[Compared<'_>], rivals: &[Rivals], record: &Record) -> Fig
     } else {
         "Lines: median over the pairs."
     };
+    let panels: Vec<Panel> = panels.collect();
     Figure {
         title: "Squared error of B over that of A".to_owned(),
-        panels: panels.collect(),
-        columns: 3,
-        legend: drawn
-            .iter()
-            .enumerate()
-            .map(|(look, &place)| (rivals[place].title(), looks::look(look)))
-            .collect(),
+        columns: looks::COLUMNS,
+        legend: looks::legend(
+            drawn.iter().enumerate().map(|(look, &place)| (rivals[place].title(), looks::look(look))),
+            panels.len(),
+        ),
+        panels,
         note: note.to_owned(),
     }
 }

@@ -8,7 +8,7 @@ use apportion_rows::{Source, Table, Wanted};
 
 use super::cli::{BackgroundChoice, DatasetFiles, Laboratory, Reading};
 use super::record::DatasetRecord;
-use crate::reproduce::store::sha256;
+use crate::reproduce::store::{derive_seed, sha256};
 
 /// Rows with the model that is explained, and what stands in for absent players.
 pub(crate) struct OwnDataset {
@@ -51,7 +51,7 @@ impl OwnDataset {
             (&arguments.reading, arguments.datasets.len() == 1),
         )?;
         refuse_missing(&table, &model)?;
-        let background = background(arguments, &table, &model)?;
+        let background = background(&files.name, arguments, &table, &model)?;
         let mut notes = table.notes.clone();
         notes.extend(note_on_constants(&table));
         let players = table.columns;
@@ -59,6 +59,7 @@ impl OwnDataset {
             name: files.name.clone(),
             rows_file: files.rows.display().to_string(),
             rows_sha256: sha256(&rows_bytes),
+            numbers_sha256: sha256(&numbers(Rows::new(&table.values, table.columns))),
             model_file: files.model.display().to_string(),
             model_sha256: sha256(&model_bytes),
             output,
@@ -139,7 +140,7 @@ fn refuse_missing(table: &Table, model: &Ensemble) -> Result<()> {
     Ok(())
 }
 
-fn background(arguments: &Laboratory, table: &Table, model: &Ensemble) -> Result<Background> {
+fn background(name: &str, arguments: &Laboratory, table: &Table, model: &Ensemble) -> Result<Background> {
     match &arguments.background {
         BackgroundChoice::File(path) => {
             let read = read_rows(path, &bytes(path)?, model, (&arguments.reading, false))?;
@@ -154,7 +155,8 @@ fn background(arguments: &Laboratory, table: &Table, model: &Ensemble) -> Result
         }
         BackgroundChoice::Count(count) => {
             let rows = Rows::new(&table.values, table.columns);
-            Ok(Background::sample(rows, *count, arguments.seed)?)
+            // By the name alone, so that a seed means the same game in every run on this dataset.
+            Ok(Background::sample(rows, *count, derive_seed(&("background", name))?)?)
         }
         BackgroundChoice::Mean => {
             if let Some(&feature) = model.categorical_features().first() {

@@ -22,7 +22,7 @@ pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
                 let short = |digest: &str| format!("SHA-256 {digest:.12}…");
                 unlike(&format!("{part} of the dataset {:?}", dataset.name), &short(of_a), &short(of_b));
             };
-            part("rows", &dataset.rows_sha256, &other.rows_sha256);
+            part("rows, as they were read,", &dataset.numbers_sha256, &other.numbers_sha256);
             part("model", &dataset.model_sha256, &other.model_sha256);
             part("background", &dataset.background_sha256, &other.background_sha256);
             let [of_a, of_b] = [dataset, other].map(|dataset| dataset.output.to_string());
@@ -41,8 +41,8 @@ pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
     told.extend(only("estimator", &estimators(a), &estimators(b)));
     told.extend(only("budget", &a.budgets.iter().cloned().collect(), &b.budgets.iter().cloned().collect()));
     told.extend(only("seed", &a.seeds.iter().copied().collect(), &b.seeds.iter().copied().collect()));
-    told.extend(skipped("A", a));
-    told.extend(skipped("B", b));
+    told.extend(skipped("A", a, b));
+    told.extend(skipped("B", b, a));
     told
 }
 
@@ -54,10 +54,17 @@ fn way(estimator: &EstimatorRecord) -> String {
     if files.is_empty() { command.clone() } else { format!("{command} ({})", files.join(", ")) }
 }
 
-/// What one of them left out, which is not compared.
-fn skipped(name: &str, record: &Record) -> Vec<String> {
+/// What one of them alone left out, which is not compared.
+fn skipped(name: &str, record: &Record, other: &Record) -> Vec<String> {
+    let is_of_both = |skipped: &&Skipped| {
+        let is_same = |one: &Skipped| {
+            (&one.estimator, &one.dataset, &one.budget)
+                == (&skipped.estimator, &skipped.dataset, &skipped.budget)
+        };
+        other.skipped.iter().any(is_same)
+    };
     let line = |skipped: &Skipped| format!("{name} has skipped {skipped}");
-    record.skipped.iter().map(line).collect()
+    record.skipped.iter().filter(|skipped| !is_of_both(skipped)).map(line).collect()
 }
 
 /// The commit, and whether it is all of the source.

@@ -9,10 +9,11 @@ use anyhow::{Context, Result, bail};
 
 use super::cli::Laboratory;
 use super::options;
-use super::runs::{folder_name, perform, start};
+use super::runs::{Prepared, folder_name, start};
 use crate::reproduce::Usage;
 use crate::reproduce::catalogue::{Contest, Paper, select};
 use crate::reproduce::cli::Reproduce;
+use crate::told::{aside, say};
 
 /// Makes the figures that are asked for, with a folder in `out` for each.
 pub(super) fn run(arguments: &Reproduce, papers: &'static [Paper], out: &Path) -> Result<()> {
@@ -24,8 +25,11 @@ pub(super) fn run(arguments: &Reproduce, papers: &'static [Paper], out: &Path) -
         for artefact in artefacts {
             let name = format!("{}/{}", paper.name, artefact.name);
             match &artefact.contest {
-                Some(contest) => wanted.push((laboratory(arguments, contest, &name, runs)?, name)),
-                None => eprintln!("{name}: left out; it is no figure of estimators by budget"),
+                Some(contest) => {
+                    let asked = laboratory(arguments, contest, &name, runs)?;
+                    wanted.push((Prepared::of(&asked)?, name));
+                }
+                None => aside!("{name}: left out; it is no figure of estimators by budget"),
             }
         }
     }
@@ -35,9 +39,10 @@ pub(super) fn run(arguments: &Reproduce, papers: &'static [Paper], out: &Path) -
             all_with_a_contest(papers).join(", ")
         )));
     }
-    for (laboratory, name) in wanted {
-        println!("{name}, without verdicts, which are of the paper's own datasets:\n");
-        perform(&laboratory, out, folder_name)
+    for (prepared, name) in wanted {
+        say!("{name}, without verdicts, which are of the paper's own datasets:\n");
+        prepared
+            .perform(out, folder_name)
             .and_then(|finished| finished.tell())
             .with_context(|| format!("cannot make {name}"))?;
     }

@@ -39,6 +39,8 @@ fn escaped(text: &str) -> String {
             '~' => out.push_str("\\textasciitilde{}"),
             '^' => out.push_str("\\textasciicircum{}"),
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', character]),
+            // After the end of a row these would be its options.
+            '[' | '*' => out.extend(['{', character, '}']),
             '–' => out.push_str("--"),
             '∞' => out.push_str("$\\infty$"),
             other => out.push(other),
@@ -56,11 +58,12 @@ mod tests {
     fn what_latex_gives_a_meaning_is_escaped_and_powers_are_set() {
         let mut table = Table::new("50 %", ["a_b", "c"]);
         table.push(row!["x&y^2", 4.84e-9]);
+        table.push(row!["[x]", "*"]);
         let text = latex(&table);
         assert!(text.contains("\\caption{50 \\%}"), "{text}");
         assert!(
             text.contains(
-                "a\\_b & c \\\\\n\\midrule\nx\\&y\\textasciicircum{}2 & $4.84 \\cdot 10^{-9}$ \\\\\n"
+                "a\\_b & c \\\\\n\\midrule\nx\\&y\\textasciicircum{}2 & $4.84 \\cdot 10^{-9}$ \\\\\n{[}x] & {*} \\\\\n"
             ),
             "{text}"
         );

@@ -28,9 +28,56 @@ pub(crate) fn look(place: usize) -> Style {
     Style { colour: COLOURS[colour], shape: SHAPES[(colour + round) % SHAPES.len()] }
 }
 
+/// Panels of a row.
+pub(crate) const COLUMNS: usize = 3;
+
+/// Characters of the name of a dataset above its panel, and of a name in the legend for each panel of a row.
+const TITLE: usize = 28;
+const NAME: usize = 30;
+
+/// What stands above the panel of a dataset.
+pub(crate) fn title(dataset: &str, players: usize) -> String {
+    format!("{} (n = {players})", shortened(dataset, TITLE))
+}
+
+/// The entries of a legend below so many panels, with names that there is room for.
+pub(crate) fn legend(entries: impl Iterator<Item = (String, Style)>, panels: usize) -> Vec<(String, Style)> {
+    let room = NAME * panels.clamp(1, COLUMNS);
+    let mut legend: Vec<(String, Style)> = Vec::new();
+    for (place, (name, style)) in entries.enumerate() {
+        let short = shortened(&name, room);
+        // Names that differ in the middle alone are told apart by their places.
+        let is_taken = legend.iter().any(|(other, _)| *other == short);
+        legend.push((if is_taken { format!("{}: {short}", place + 1) } else { short }, style));
+    }
+    legend
+}
+
+/// A text of at most so many characters: where there are more, its two ends.
+fn shortened(text: &str, most: usize) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    if characters.len() <= most {
+        return text.to_owned();
+    }
+    let front = (most - 1).div_ceil(2);
+    let back = characters.len() - (most - 1 - front);
+    characters[..front].iter().chain(&['…']).chain(&characters[back..]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_keep_their_ends_and_stay_apart() {
+        assert_eq!(shortened("abcdefgh", 8), "abcdefgh");
+        assert_eq!(shortened("abcdefghi", 8), "abcd…ghi");
+        let names = ["x", "y"].map(|middle| format!("{}{middle}{0}", "a".repeat(20)));
+        let legend = |panels| legend(names.iter().map(|name| (name.clone(), look(0))), panels);
+        assert_eq!(legend(2).into_iter().map(|entry| entry.0).collect::<Vec<_>>(), names);
+        let short = legend(1);
+        assert!(short[0].0.chars().count() == NAME && short[1].0 == format!("2: {}", short[0].0));
+    }
 
     #[test]
     fn no_two_are_alike() {

@@ -5,7 +5,7 @@
 //! | [`cli`], [`options`] | the command lines; that of a run, made elsewhere |
 //! | [`dataset`] | rows, a tree model and a background, and what is wrong with them |
 //! | [`contestant`] | the estimators: methods of the library, and programs |
-//! | [`program`], [`process`] | the protocol of programs, and their processes |
+//! | [`program`], [`process`], [`interrupt`] | the protocol of programs, their processes, and what ends them early |
 //! | [`experiment`], [`one_output`] | explicands, exact values, runs; the game of one output |
 //! | [`runs`] | what was asked for, checked, run and kept |
 //! | [`mod@record`], [`folder`] | what is kept, and where |
@@ -27,6 +27,7 @@ mod differences;
 mod experiment;
 mod figures;
 mod folder;
+mod interrupt;
 mod latex;
 mod looks;
 mod one_output;
@@ -47,12 +48,12 @@ use crate::reproduce::catalogue::Paper;
 use crate::reproduce::cli::Reproduce;
 use crate::reproduce::workspace;
 use cli::{Cite, Compare, Laboratory, PaperFolder};
-use runs::{folder_name, perform, start};
+use runs::{Prepared, folder_name, start};
 
 /// Runs `cargo xtask laboratory`.
 pub(crate) fn run(arguments: &Laboratory) -> Result<()> {
     start(arguments.threads)?;
-    perform(arguments, &out(arguments.out.as_ref()), folder_name)?.tell()
+    Prepared::of(arguments)?.perform(&out(arguments.out.as_ref()), folder_name)?.tell()
 }
 
 /// Runs `cargo xtask reproduce … --dataset …` on `papers`, which are all that there is.

@@ -7,7 +7,7 @@
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::record::RunLine;
-use super::summary::is_rounding;
+use super::summary::differ_by_rounding;
 
 /// The chance that the median lies below the interval, and that it lies above.
 const TAIL: f64 = 0.025;
@@ -51,13 +51,9 @@ impl Paired {
     }
 }
 
-/// The error of B over that of A. Errors that are rounding are equal.
+/// The error of B over that of A. Errors that differ by rounding are equal.
 fn ratio(a: &RunLine, b: &RunLine) -> f64 {
-    let both = |is_so: &dyn Fn(&RunLine) -> bool| is_so(a) && is_so(b);
-    match both(&is_rounding) || both(&|line| line.squared_error == 0.0) {
-        true => 1.0,
-        false => b.squared_error / a.squared_error,
-    }
+    if differ_by_rounding(a, b) { 1.0 } else { b.squared_error / a.squared_error }
 }
 
 /// The chance of at most so many heads in `throws` throws.
@@ -130,6 +126,10 @@ mod tests {
         let ties = paired(&[(1e-30, 1e-25), (0.0, 0.0)]).unwrap();
         assert_eq!((ties.ratio, ties.a_is_better, ties.b_is_better, ties.chance), (1.0, 0, 0, 1.0));
         assert_eq!(paired(&[(0.0, 1e-3)]).unwrap().ratio, f64::INFINITY);
+        // What two ways to the same estimate differ in, too, however large the error.
+        let alike = paired(&[(0.25, 0.25 * (1.0 + 1e-12)), (1e-6, 1e-6 * (1.0 - 1e-9))]).unwrap();
+        assert_eq!((alike.ratio, alike.a_is_better, alike.b_is_better), (1.0, 0, 0));
+        assert_eq!(paired(&[(0.25, 0.25 * (1.0 + 1e-9))]).unwrap().a_is_better, 1);
         assert_eq!(paired(&[]), None);
     }
 }

@@ -9,13 +9,14 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::claims::Claimed;
-use super::cli::{DatasetFiles, Laboratory, PaperFolder, label};
+use super::cli::{DatasetFiles, PaperFolder, label};
 use super::options;
-use super::runs::{Finished, perform, refuse_repeated, start};
+use super::runs::{Finished, Prepared, refuse_repeated, start};
 use super::{folder, summary};
 use crate::reproduce::Usage;
 use crate::reproduce::report::{Report, Skipped, Used, write_summary};
 use crate::reproduce::verdict::{RULES, Verdict};
+use crate::told::{aside, say};
 
 /// The file that a paper is described in.
 pub(crate) const FILE: &str = "paper.toml";
@@ -53,7 +54,7 @@ struct Artefact {
 /// A run that is wanted.
 struct Wanted<'a> {
     artefact: &'a Artefact,
-    laboratory: Laboratory,
+    prepared: Prepared,
     /// Datasets that are not there, and which file of each is not.
     absent: Vec<Skipped>,
 }
@@ -91,25 +92,26 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
         .collect::<Result<_>>()?;
     let whole = folder::make(&out, &paper.name)?;
     let mut reports = Vec::new();
-    for Wanted { artefact, laboratory, absent } in wanted {
-        let finished = perform(&laboratory, &whole, |_| Ok(artefact.name.clone()))
+    for Wanted { artefact, prepared, absent } in wanted {
+        let finished = prepared
+            .perform(&whole, |_| Ok(artefact.name.clone()))
             .with_context(|| format!("cannot make {}", artefact.name))?;
         let report = report(&paper, artefact, &finished, absent)?;
         let has_figure = !finished.outcome.runs.is_empty();
         report.write_beside("`runs.csv` and `estimates.csv`", &finished.folder, has_figure)?;
         for skipped in &report.skipped {
-            eprintln!("{}: skipped; {}", skipped.name, skipped.how_to_get_it);
+            aside!("{}: skipped; {}", skipped.name, skipped.how_to_get_it);
         }
-        println!("{}/{}:", paper.name, artefact.name);
+        say!("{}/{}:", paper.name, artefact.name);
         for claim in &report.claims {
-            println!("  {}: {} ({})", claim.claim, claim.verdict.words(), claim.evidence);
+            say!("  {}: {} ({})", claim.claim, claim.verdict.words(), claim.evidence);
         }
         reports.push(report);
     }
     write_summary(&reports, &paper.citation, &whole)?;
     let verdicts = reports.iter().flat_map(|report| &report.claims).map(|claim| claim.verdict);
     let counts = Verdict::count(verdicts);
-    println!("\n{counts}: {}", whole.join("summary.md").display());
+    say!("\n{counts}: {}", whole.join("summary.md").display());
     Ok(())
 }
 
@@ -144,14 +146,14 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
     let mut line = vec!["--label".to_owned(), paper.name.clone()];
     for (name, value) in &options {
         for text in texts(name, value)? {
-            line.extend([format!("--{name}"), text]);
+            line.push(format!("--{name}={text}"));
         }
     }
     let mut absent = Vec::new();
     for dataset in &artefact.datasets_if_there {
         let files: DatasetFiles = dataset.parse().map_err(Usage)?;
         match [&files.rows, &files.model].into_iter().find(|file| !file.is_file()) {
-            None => line.extend(["--dataset".to_owned(), dataset.clone()]),
+            None => line.push(format!("--dataset={dataset}")),
             Some(file) => absent.push(Skipped {
                 name: files.name,
                 how_to_get_it: format!("there is no {} in the folder of the paper", file.display()),
@@ -175,7 +177,7 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
     for claim in &artefact.claims {
         claim.check(&estimators, &datasets, &budgets)?;
     }
-    Ok(Wanted { artefact, laboratory, absent })
+    Ok(Wanted { artefact, prepared: Prepared::of(&laboratory)?, absent })
 }
 
 /// The texts that an option is given: one, or those of a list.

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::interrupt;
+
 /// Bytes of a line: more than a million coalitions of a thousand players need.
 const MOST: usize = 1 << 30;
 
@@ -54,8 +56,9 @@ impl Process {
     ///
     /// If it cannot be started.
     pub(crate) fn start(command: &str) -> io::Result<Self> {
+        let mut shell = shell(command);
         let mut child =
-            shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+            interrupt::start(shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()))?;
         let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
         let Some(((stdin, stdout), stderr)) = pipes else {
             return Err(io::Error::other("the process has no pipes"));
@@ -114,18 +117,27 @@ impl Process {
         }
     }
 
-    /// How the process ends by itself, in words, if it does so within two seconds.
+    /// How the process ends by itself, in words, if it does so within two seconds. What it has started and left behind is ended.
     pub(crate) fn end(&mut self) -> String {
         self.input = None;
         let deadline = Instant::now() + GRACE;
         while Instant::now() < deadline {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                self.has_ended = true;
-                return status.to_string();
+            if has_ended(&mut self.child) {
+                return self.end_all();
             }
             thread::sleep(Duration::from_millis(2));
         }
         "it closed its output and went on".to_owned()
+    }
+
+    /// Ends the process with all that it has started: how it ended, in words.
+    fn end_all(&mut self) -> String {
+        interrupt::end(&mut self.child);
+        self.has_ended = true;
+        match self.child.wait() {
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        }
     }
 }
 
@@ -134,9 +146,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.input = None;
         if !self.has_ended {
-            kill_group(&self.child);
-            let _ = self.child.kill();
-            let _ = self.child.wait();
+            self.end_all();
         }
     }
 }
@@ -221,17 +231,17 @@ fn shell(command: &str) -> Command {
     shell
 }
 
-/// The group of a child that was not waited for is still its own.
+/// Whether a child has ended. It is not waited for, so that its number stays its own until its group is ended.
 #[cfg(unix)]
-fn kill_group(child: &Child) {
-    use rustix::process::{Pid, Signal, kill_process_group};
+fn has_ended(child: &mut Child) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-    if let Some(id) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(id, Signal::KILL);
-    }
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    id.is_some_and(|id| !matches!(waitid(WaitId::Pid(id), options), Ok(None)))
 }
 
 #[cfg(windows)]
-fn kill_group(child: &Child) {
-    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &child.id().to_string()]).output();
+fn has_ended(child: &mut Child) -> bool {
+    matches!(child.try_wait(), Ok(Some(_)))
 }

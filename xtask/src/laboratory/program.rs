@@ -128,7 +128,8 @@ pub(crate) fn estimate(
             }
             Said::Refused(reason) => {
                 process.end();
-                return Ok(Answered::Refused(reason));
+                let reason = reason.replace(char::is_control, " ");
+                return Ok(Answered::Refused(shown(&reason)));
             }
             Said::Coalitions(asked) => {
                 evaluations += asked.len();
@@ -170,7 +171,10 @@ fn said(line: &str) -> Result<Said, ProgramError> {
         {
             ProgramError::NotFinite { line: shown(line) }
         } else {
-            ProgramError::Line { line: shown(line), why: error.to_string() }
+            let keys = serde_json::from_str::<serde_json::Map<_, _>>(line).map_or(1, |object| object.len());
+            let why =
+                if keys == 1 { error.to_string() } else { format!("it has {keys} keys, and one is wanted") };
+            ProgramError::Line { line: shown(line), why }
         }
     })
 }
@@ -253,6 +257,7 @@ mod tests {
             ),
             (r#"printf '{"estimate": [1, 2, 3]}'"#, "an estimate"),
             ("echo hello", "wrote \"hello\""),
+            (r#"echo '{"estimate": [1, 2, 3], "note": 1}'"#, "it has 2 keys, and one is wanted"),
             (r#"echo '{"estimates": [1]}'"#, "unknown variant `estimates`"),
             (r#"echo '{"estimate": [1, 2]}'"#, "has 2 numbers; with 3 players write 3"),
             (r#"echo '{"estimate": [1, NaN, 2]}'"#, "not finite"),
@@ -275,6 +280,27 @@ mod tests {
         let command = r#"echo '{"coalitions": ["000"]}'; echo '{"refused": "too few"}'"#;
         assert_eq!(run(command).unwrap(), Answered::Refused("too few".to_owned()));
         assert!(message(r#"echo '{"refused": 3}'"#).contains("expected a string"));
+        // In one line, of the length of a line.
+        let long = format!(r#"echo '{{"refused": "a\\nb{}"}}'"#, "c".repeat(1000));
+        let Answered::Refused(reason) = run(&long).unwrap() else { panic!("it has refused") };
+        assert!(reason.starts_with("a bc") && reason.chars().count() == SHOWN + 1, "{reason}");
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_is_ended_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("alive");
+        let alive = path.display();
+        for last in [r#"echo '{"estimate": [1, 2, 3]}'"#, "exit 3"] {
+            let _ = run(&format!(
+                "(while sleep 0.05; do echo >> '{alive}'; done) >/dev/null 2>&1 & sleep 0.2; {last}"
+            ));
+            let size = || std::fs::metadata(&path).map_or(0, |file| file.len());
+            std::thread::sleep(Duration::from_millis(100));
+            let before = size();
+            std::thread::sleep(Duration::from_millis(300));
+            assert!(before > 0 && size() == before, "{last}");
+        }
     }
 
     #[test]

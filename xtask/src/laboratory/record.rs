@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::reproduce::provenance::Provenance;
 
 /// The number of the form of the files. A folder of another form is refused by its number.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// `run.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,8 @@ pub(crate) struct Record {
     pub(crate) value: String,
     /// `mean`, a number of rows, or a file.
     pub(crate) background: String,
+    /// The options that say how files of rows are read, as they were given.
+    pub(crate) reading: Vec<String>,
     pub(crate) runs: usize,
     /// One for each run.
     pub(crate) seeds: Vec<u64>,
@@ -28,6 +30,8 @@ pub(crate) struct Record {
     /// A line for each estimator, dataset and budget where the estimates are biased beyond doubt.
     #[serde(default)]
     pub(crate) biased: Vec<String>,
+    /// The files of numbers, each with its SHA-256.
+    pub(crate) results: Vec<(String, String)>,
 }
 
 /// A dataset by what its files hold.
@@ -36,12 +40,14 @@ pub(crate) struct DatasetRecord {
     pub(crate) name: String,
     pub(crate) rows_file: String,
     pub(crate) rows_sha256: String,
+    /// Of its rows as they were read, as numbers that lie in memory, least significant byte first.
+    pub(crate) numbers_sha256: String,
     pub(crate) model_file: String,
     pub(crate) model_sha256: String,
     /// Which output of the model is explained, from 0.
     pub(crate) output: usize,
     pub(crate) background_rows: usize,
-    /// Of its numbers as they lie in memory, least significant byte first.
+    /// In the same way.
     pub(crate) background_sha256: String,
     pub(crate) players: usize,
     pub(crate) rows: usize,
@@ -50,10 +56,10 @@ pub(crate) struct DatasetRecord {
 }
 
 impl DatasetRecord {
-    /// Whether the other one is the same game in every run: same rows, same model and output, same background.
+    /// Whether the other one is the same game in every run: same rows as numbers, same model and output, same background.
     pub(crate) fn is_same_game(&self, other: &Self) -> bool {
         self.output == other.output
-            && self.rows_sha256 == other.rows_sha256
+            && self.numbers_sha256 == other.numbers_sha256
             && self.model_sha256 == other.model_sha256
             && self.background_sha256 == other.background_sha256
     }
@@ -112,6 +118,22 @@ pub(crate) struct RunLine {
     pub(crate) seconds: f64,
 }
 
+impl RunLine {
+    /// The names of its cells.
+    pub(crate) const COLUMNS: &[&str] = &[
+        "dataset",
+        "estimator",
+        "budget",
+        "run",
+        "seed",
+        "explicand_row",
+        "evaluations",
+        "squared_error",
+        "relative_squared_error",
+        "seconds",
+    ];
+}
+
 /// A line of `estimates.csv`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EstimateLine {
@@ -123,4 +145,10 @@ pub(crate) struct EstimateLine {
     pub(crate) player: usize,
     pub(crate) estimate: f64,
     pub(crate) truth: f64,
+}
+
+impl EstimateLine {
+    /// The names of its cells.
+    pub(crate) const COLUMNS: &[&str] =
+        &["dataset", "estimator", "budget", "run", "player", "estimate", "truth"];
 }

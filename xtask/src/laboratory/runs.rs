@@ -5,19 +5,21 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use apportion::{Semivalue, Value};
+use apportion::{Budget, Semivalue, Value};
 
 use super::cli::{Laboratory, Valued};
 use super::contestant::Contestant;
 use super::dataset::OwnDataset;
 use super::experiment::{self, Outcome, Plan};
-use super::record::{FORMAT, Record};
-use super::{folder, looks, summary};
+use super::folder::{self, Unfinished};
+use super::record::{FORMAT, Record, RunLine};
+use super::{interrupt, looks, summary};
 use crate::reproduce::files::write_atomically;
 use crate::reproduce::provenance::Provenance;
 use crate::reproduce::report::in_runs;
 use crate::reproduce::store::key;
 use crate::reproduce::{Usage, figure, workspace};
+use crate::told::{aside, say};
 
 /// What a run was made of, what came of it, and the folder that holds all of it.
 pub(super) struct Finished {
@@ -39,14 +41,15 @@ impl Finished {
             "no estimator could be run; {} says why",
             folder.join("run.json").display()
         );
-        print!("{}", summary::table(record, &outcome.runs).markdown());
-        println!("\n{}: {}", in_runs(outcome.runs.len()), folder.display());
+        say!("{}", summary::table(record, &outcome.runs).markdown().trim_end());
+        say!("\n{}: {}", in_runs(outcome.runs.len()), folder.display());
         Ok(())
     }
 }
 
-/// Starts so many threads, or as many as there are cores.
+/// Starts so many threads, or as many as there are cores, and listens for interrupts.
 pub(super) fn start(threads: Option<u16>) -> Result<()> {
+    interrupt::listen()?;
     let Some(threads) = threads else { return Ok(()) };
     rayon::ThreadPoolBuilder::new()
         .num_threads(usize::from(threads))
@@ -54,48 +57,93 @@ pub(super) fn start(threads: Option<u16>) -> Result<()> {
         .context("cannot start the threads")
 }
 
-/// Makes the runs that were asked for, and a folder in `out` with all that came of them, by the name that their record has.
-pub(super) fn perform(
-    arguments: &Laboratory,
-    out: &Path,
-    name: impl Fn(&Record) -> Result<String>,
-) -> Result<Finished> {
-    let contestants = contestants(arguments)?;
-    refuse_repeated("dataset", arguments.datasets.iter().map(|dataset| dataset.name.clone()))?;
-    refuse_repeated("budget", arguments.budgets.iter().map(ToString::to_string))?;
-    let seeds = seeds(arguments)?;
-    let read = |files| OwnDataset::read(files, arguments);
-    let datasets: Vec<OwnDataset> = arguments.datasets.iter().map(read).collect::<Result<_>>()?;
-    let (concept, value) = match arguments.value {
-        Valued::Shapley => ("shapley", Semivalue::Shapley),
-        Valued::Banzhaf => ("banzhaf", Semivalue::Banzhaf),
-    };
-    let mut record = record(arguments, concept, &seeds, &datasets, &contestants)?;
-    // Before anything is computed: a run that cannot be kept is found out at once.
-    let folder = folder::make(out, &name(&record)?)?;
-    let value = Value::from(value);
-    let plan = Plan { datasets: &datasets, budgets: &arguments.budgets, seeds: &seeds, value: &value };
-    let outcome = experiment::run(&plan, &contestants).inspect_err(|_| {
-        // There is nothing in it, and where it stays that is no harm.
-        let _ = std::fs::remove_dir(&folder);
-    })?;
-    record.skipped.clone_from(&outcome.skipped);
-    record.biased = summary::biases(&record, &outcome.estimates);
-    if !outcome.runs.is_empty() {
-        figure::write(&summary::figure(&record, &outcome.runs), &folder)?;
-        let table = summary::table(&record, &outcome.runs);
-        let biased: String = record.biased.iter().map(|line| format!("\n{line}.\n")).collect();
-        write_atomically(&folder.join("table.md"), (table.markdown() + &biased).as_bytes())?;
+/// Runs that were asked for, with all that they need: whatever is wrong with that was found.
+pub(super) struct Prepared {
+    contestants: Vec<Contestant>,
+    datasets: Vec<OwnDataset>,
+    budgets: Vec<Budget>,
+    value: Semivalue,
+    record: Record,
+}
+
+impl Prepared {
+    /// Reads what was asked for.
+    ///
+    /// # Errors
+    ///
+    /// For all that is known to be wrong before anything is computed.
+    pub(super) fn of(arguments: &Laboratory) -> Result<Self> {
+        let contestants = contestants(arguments)?;
+        refuse_repeated("dataset", arguments.datasets.iter().map(|dataset| dataset.name.clone()))?;
+        refuse_repeated("budget", arguments.budgets.iter().map(ToString::to_string))?;
+        let seeds = seeds(arguments)?;
+        let read = |files| OwnDataset::read(files, arguments);
+        let datasets: Vec<OwnDataset> = arguments.datasets.iter().map(read).collect::<Result<_>>()?;
+        refuse_unknown_output(arguments.output, &datasets)?;
+        let (concept, value) = match arguments.value {
+            Valued::Shapley => ("shapley", Semivalue::Shapley),
+            Valued::Banzhaf => ("banzhaf", Semivalue::Banzhaf),
+        };
+        let record = record(arguments, concept, &seeds, &datasets, &contestants)?;
+        Ok(Self { contestants, datasets, budgets: arguments.budgets.clone(), value, record })
     }
-    folder::write(&folder, &record, &outcome.runs, &outcome.estimates)?;
-    for dataset in &record.datasets {
-        dataset.notes.iter().for_each(|note| eprintln!("{}: {note}", dataset.name));
+
+    /// Makes the runs, and a folder in `out` with all that came of them, by the name that their record has.
+    ///
+    /// # Errors
+    ///
+    /// Where there are no exact values, and where the folder cannot be made or filled.
+    pub(super) fn perform(self, out: &Path, name: impl Fn(&Record) -> Result<String>) -> Result<Finished> {
+        let Self { contestants, datasets, budgets, value, mut record } = self;
+        // Before anything is computed: a run that cannot be kept is found out at once.
+        let folder = Unfinished::new(out, name(&record)?)?;
+        let value = Value::from(value);
+        let plan = Plan { datasets: &datasets, budgets: &budgets, seeds: &record.seeds, value: &value };
+        let outcome = experiment::run(&plan, &contestants)?;
+        record.skipped.clone_from(&outcome.skipped);
+        record.biased = summary::biases(&record, &outcome.estimates);
+        // The numbers first: no figure is worth as much.
+        folder::write(&folder.path, &mut record, &outcome.runs, &outcome.estimates)?;
+        let drawn = draw(&record, &outcome.runs, &folder.path);
+        let folder = folder.finish()?;
+        drawn.with_context(|| {
+            format!("the numbers are whole, in {}; their figure or table is not", folder.display())
+        })?;
+        for dataset in &record.datasets {
+            dataset.notes.iter().for_each(|note| aside!("{}: {note}", dataset.name));
+        }
+        for skipped in &record.skipped {
+            aside!("skipped: {skipped}");
+        }
+        remarks(&record, &outcome.runs).iter().for_each(|line| aside!("{line}"));
+        Ok(Finished { record, outcome, folder })
     }
-    for skipped in &record.skipped {
-        eprintln!("skipped: {skipped}");
+}
+
+/// What a reader of the table should know.
+fn remarks(record: &Record, runs: &[RunLine]) -> Vec<String> {
+    record.biased.iter().cloned().chain(summary::without_relative_errors(record, runs)).collect()
+}
+
+/// Writes the figure and the table of the runs, where there are any.
+fn draw(record: &Record, runs: &[RunLine], folder: &Path) -> Result<()> {
+    if runs.is_empty() {
+        return Ok(());
     }
-    record.biased.iter().for_each(|line| eprintln!("{line}"));
-    Ok(Finished { record, outcome, folder })
+    let table = summary::table(record, runs).markdown();
+    let below: String = remarks(record, runs).iter().map(|line| format!("\n{line}.\n")).collect();
+    write_atomically(&folder.join("table.md"), (table + &below).as_bytes())?;
+    figure::write(&summary::figure(record, runs), folder)
+}
+
+/// An output that no model has was a slip. Beside models of several outputs there may be others, of one.
+fn refuse_unknown_output(asked: Option<usize>, datasets: &[OwnDataset]) -> Result<()> {
+    match asked {
+        Some(output) if datasets.iter().all(|dataset| dataset.output != output) => bail!(Usage(format!(
+            "the models have one output, numbered 0, and no output {output}; leave out --output"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn contestants(arguments: &Laboratory) -> Result<Vec<Contestant>> {
@@ -152,6 +200,7 @@ fn record(
         label: arguments.label.clone(),
         value: value.to_owned(),
         background: arguments.background.to_string(),
+        reading: arguments.reading.options(),
         runs: seeds.len(),
         seeds: seeds.to_vec(),
         budgets: arguments.budgets.iter().map(ToString::to_string).collect(),
@@ -159,6 +208,7 @@ fn record(
         estimators: contestants.iter().map(Contestant::record).collect(),
         skipped: Vec::new(),
         biased: Vec::new(),
+        results: Vec::new(),
     })
 }
 
@@ -170,7 +220,8 @@ pub(super) fn folder_name(record: &Record) -> Result<String> {
         .datasets
         .iter()
         .map(|dataset| {
-            (&dataset.name, &dataset.rows_sha256, &dataset.model_sha256, &dataset.background_sha256)
+            let files = (&dataset.numbers_sha256, &dataset.model_sha256, &dataset.background_sha256);
+            (&dataset.name, files, dataset.output)
         })
         .collect();
     let estimators: Vec<_> = record

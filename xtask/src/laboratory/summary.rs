@@ -12,9 +12,12 @@ use crate::reproduce::verdict::FEWEST_RUNS;
 /// Relative squared errors up to here are rounding, which is drawn as zero.
 const FLOOR: f64 = 1e-20;
 
-/// Whether what an estimate is off by is rounding.
-pub(crate) fn is_rounding(line: &RunLine) -> bool {
-    line.relative_squared_error.is_some_and(|error| error <= FLOOR)
+/// Whether two errors of the same row are the same but for rounding: by as much of ‖φ‖ as an estimate is off by that is exact.
+pub(crate) fn differ_by_rounding(one: &RunLine, other: &RunLine) -> bool {
+    match (one.relative_squared_error, other.relative_squared_error) {
+        (Some(one), Some(other)) => (one.sqrt() - other.sqrt()).abs() <= FLOOR.sqrt(),
+        _ => one.squared_error == other.squared_error,
+    }
 }
 
 /// The errors of one dataset, estimator and budget; none where there are none.
@@ -28,8 +31,8 @@ fn summary(runs: &[RunLine], dataset: &str, estimator: &str, budget: &str) -> Op
 /// Estimators that have runs, with their looks.
 fn drawn<'a>(record: &'a Record, runs: &[RunLine]) -> Vec<(&'a str, Style)> {
     let names = record.estimators.iter().map(|estimator| estimator.name.as_str());
-    let with_looks = names.enumerate().map(|(place, name)| (name, looks::look(place)));
-    with_looks.filter(|(name, _)| runs.iter().any(|line| line.estimator == *name)).collect()
+    let with_runs = names.filter(|name| runs.iter().any(|line| line.estimator == *name));
+    with_runs.enumerate().map(|(place, name)| (name, looks::look(place))).collect()
 }
 
 /// Where a budget is drawn, and what the axis says there.
@@ -60,7 +63,7 @@ pub(crate) fn figure(record: &Record, runs: &[RunLine]) -> Figure {
         });
         let bands = bands.filter(|_| drawn.len() <= looks::MOST_WITH_BANDS);
         Panel {
-            title: format!("{} (n = {})", dataset.name, dataset.players),
+            title: looks::title(&dataset.name, dataset.players),
             x: Axis::log("evaluations", f64::MIN_POSITIVE).with_ticks(ticks.clone()),
             y: Axis::log("relative squared error", FLOOR),
             marks: bands.chain(lines).collect(),
@@ -76,8 +79,11 @@ pub(crate) fn figure(record: &Record, runs: &[RunLine]) -> Figure {
     Figure {
         title: format!("{}: {} values", record.label, record.value),
         panels: panels.collect(),
-        columns: 3,
-        legend: drawn.iter().map(|(name, style)| ((*name).to_owned(), *style)).collect(),
+        columns: looks::COLUMNS,
+        legend: looks::legend(
+            drawn.iter().map(|(name, style)| ((*name).to_owned(), *style)),
+            record.datasets.len(),
+        ),
         note,
     }
 }
@@ -111,6 +117,36 @@ pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String>
                         "{estimator} on {dataset} at {budget} is biased: its estimates are {} of the truth in the mean over the runs (standard error {})",
                         significant(mean.value),
                         significant(mean.error)
+                    ));
+                }
+            }
+        }
+    }
+    told
+}
+
+/// A line for each estimator, dataset and budget where all true values are 0 in some runs, which have no relative error.
+pub(crate) fn without_relative_errors(record: &Record, runs: &[RunLine]) -> Vec<String> {
+    let mut told = Vec::new();
+    for dataset in record.datasets.iter().map(|dataset| &dataset.name) {
+        for estimator in record.estimators.iter().map(|estimator| &estimator.name) {
+            for budget in &record.budgets {
+                let is_of = |line: &&RunLine| {
+                    line.dataset == *dataset && line.estimator == *estimator && line.budget == *budget
+                };
+                let lines: Vec<&RunLine> = runs.iter().filter(is_of).collect();
+                let null: Vec<f64> = lines
+                    .iter()
+                    .filter(|line| line.relative_squared_error.is_none())
+                    .map(|line| line.squared_error)
+                    .collect();
+                if !null.is_empty() {
+                    told.push(format!(
+                        "{estimator} on {dataset} at {budget}: in {} of {} all true values are 0, so that there is no relative error; the largest \
+                         squared error there is {}",
+                        null.len(),
+                        in_runs(lines.len()),
+                        significant(null.iter().copied().fold(0.0, f64::max))
                     ));
                 }
             }

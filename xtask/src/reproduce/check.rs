@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::files::write_atomically;
 use super::report::Report;
 use super::verdict::{RULES, Verdict};
+use crate::told::{aside, say};
 
 /// Verdicts by claim.
 type Verdicts = BTreeMap<String, Verdict>;
@@ -91,7 +92,7 @@ pub(super) fn check(found: &Record, workspace: &Path) -> Result<()> {
     let changes = read(&path(workspace))?.changes(found);
     if !changes.is_empty() {
         for change in &changes {
-            eprintln!("{change}");
+            aside!("{change}");
         }
         bail!(
             "{} changes against the record in xtask/verdicts.json; where they are meant, cargo xtask reproduce --record",
@@ -99,7 +100,7 @@ pub(super) fn check(found: &Record, workspace: &Path) -> Result<()> {
         );
     }
     let count: usize = found.artefacts.values().map(BTreeMap::len).sum();
-    println!("{count} verdicts of {} artefacts are those recorded", found.artefacts.len());
+    say!("{count} verdicts of {} artefacts are those recorded", found.artefacts.len());
     Ok(())
 }
 

@@ -43,6 +43,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
+use crate::told::say;
 use catalogue::{Artefact, Made, Paper};
 use check::Record;
 use cli::{Preset, Reproduce};
@@ -57,7 +58,7 @@ use verdict::{RULES, Verdict};
 /// Runs the command on `papers`, which are all that there is.
 pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()> {
     if arguments.list {
-        print!("{}", catalogue::list(papers));
+        say!("{}", catalogue::list(papers).trim_end());
         return Ok(());
     }
     if arguments.is_gate() && cfg!(feature = "onnx") {
@@ -167,7 +168,7 @@ fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Re
     for skipped in &report.skipped {
         session.say_once(&format!("{}: skipped; {}", skipped.name, skipped.how_to_get_it));
     }
-    println!(
+    say!(
         "{}/{}: {}; {}",
         paper.name,
         artefact.name,

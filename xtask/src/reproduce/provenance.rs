@@ -46,7 +46,7 @@ impl Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit,
             has_changes,
-            command: std::env::args().skip(1).collect(),
+            command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             made_at: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .context("the clock stands before 1970")?

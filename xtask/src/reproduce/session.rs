@@ -15,6 +15,7 @@ use super::cli::{Preset, Reproduce};
 use super::datasets::{Dataset, Library, known};
 use super::ingredients::{Cell, Ingredients};
 use super::store::{Store, key};
+use crate::told::aside;
 
 /// Runs, seed, datasets and checkpoints of one paper in one invocation.
 pub(crate) struct Session {
@@ -112,7 +113,7 @@ impl Session {
     /// Prints a line to standard error, the first time.
     pub(crate) fn say_once(&self, line: &str) {
         if self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(line.to_owned()) {
-            eprintln!("{line}");
+            aside!("{line}");
         }
     }
 }

@@ -11,6 +11,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use crate::told::aside;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -56,10 +57,7 @@ impl Store {
             .with_context(at)?;
         // A file system without locks is no reason to stop.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            eprintln!(
-                "another run is writing {}; waiting for it to end (another --out needs no waiting)",
-                at()
-            );
+            aside!("another run is writing {}; waiting for it to end (another --out needs no waiting)", at());
             file.lock().with_context(at)?;
         }
         if fresh {

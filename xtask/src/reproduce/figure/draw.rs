@@ -41,6 +41,8 @@ const LEFT: f64 = 56.0;
 const RIGHT: f64 = 10.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 46.0;
+/// What parts two labels below an axis.
+const TICK_GAP: f64 = 3.0;
 /// Characters of a tick label that there is room for on the left, and the room that each more takes.
 const TICK_CHARACTERS: usize = 7;
 const CHARACTER: f64 = 5.8;
@@ -267,10 +269,18 @@ fn draw_panel<DB: DrawingBackend>(pen: &Pen<'_, DB>, panel: &Panel, left: f64, t
     }
     pen.line(&[(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], INK, 0.8)?;
     let lower = if frame.x.ticks().any(|(_, label)| label.contains('^')) { RAISED } else { 0.0 };
-    for (at, label) in frame.x.ticks() {
-        let x = x0 + at * (x1 - x0);
+    let mut ticks: Vec<(f64, &str)> =
+        frame.x.ticks().map(|(at, label)| (x0 + at * (x1 - x0), label)).collect();
+    ticks.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut free = f64::NEG_INFINITY;
+    for (x, label) in ticks {
         pen.line(&[(x, y1), (x, y1 + 4.0)], INK, 0.8)?;
-        pen.power(label, (x, y1 + 12.0 + lower), 11.0, HPos::Center)?;
+        // A label that would run into the one before is left out.
+        let half = 0.5 * pen.text_width(label, 11.0);
+        if x - half >= free {
+            pen.power(label, (x, y1 + 12.0 + lower), 11.0, HPos::Center)?;
+            free = x + half + TICK_GAP;
+        }
     }
     for (at, label) in frame.y.ticks() {
         let y = y1 - at * (y1 - y0);
