@@ -158,7 +158,7 @@ pub enum ModelError {
     /// Leaves that hold a linear model of the row, where only the covers of branches are known.
     #[error(
         "the path-dependent game has no value where a leaf is linear: tree {tree}, node {node}: what its model expects of an absent \
-         feature is not in the file; explain the model against a background, or train it without linear_tree"
+         feature is not in the file; explain the model against a background"
     )]
     LinearLeaves {
         /// Which tree, from 0.

@@ -20,6 +20,12 @@ pub enum OnnxError {
         /// What was found.
         problem: String,
     },
+    /// A gzip stream that is damaged, cut, or far larger than what it holds can be.
+    #[error("cannot unpack the network: {source}; give it as gzip writes it, or unpacked")]
+    Gzip {
+        /// What is wrong with it.
+        source: std::io::Error,
+    },
     /// An operator that the runtime does not know, or not in this form.
     #[error(
         "node {node} has the operator {operator}, which cannot be run here: {problem}; save the network without it"

@@ -55,6 +55,7 @@
 
 mod error;
 mod file;
+mod gzip;
 mod load;
 mod near;
 mod needed;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::OnnxError;
 use crate::file;
+use crate::gzip;
 use crate::load::load;
 use crate::near;
 use crate::needed;
@@ -62,13 +63,14 @@ impl NetworkOptions {
         self.from_bytes(&bytes)
     }
 
-    /// Reads the content of an ONNX file, and runs the network once on zeros.
+    /// Reads the content of an ONNX file, gzipped or not, and runs the network once on zeros.
     ///
     /// # Errors
     ///
     /// [`OnnxError::UnknownOutput`] and [`OnnxError::RowShape`] where the choices are not the file's, else as
     /// [`Network::from_bytes`].
     pub fn from_bytes(&self, bytes: &[u8]) -> Result<Network, OnnxError> {
+        let bytes = &*gzip::unpacked(bytes)?;
         let mut file = file::parse(bytes)?;
         let signature = Signature::read(&file, self.output.as_deref(), self.row_shape.as_deref())?;
         let bytes = match needed::reduce(&mut file, &signature.output) {
@@ -93,11 +95,11 @@ impl Network {
         NetworkOptions::new().from_path(path)
     }
 
-    /// Reads the content of an ONNX file with one input and one output, and runs it once on zeros. [`NetworkOptions`] reads others.
+    /// Reads the content of an ONNX file with one input and one output, gzipped or not, and runs it once on zeros. [`NetworkOptions`] reads others.
     ///
     /// # Errors
     ///
-    /// [`OnnxError::NotOnnx`] for other content and for the beginning of a file, [`OnnxError::Operator`] for an operator that cannot be
+    /// [`OnnxError::Gzip`] for a gzip stream that cannot be unpacked, [`OnnxError::NotOnnx`] for other content and for the beginning of a file, [`OnnxError::Operator`] for an operator that cannot be
     /// run, [`OnnxError::Inputs`], [`OnnxError::Outputs`], [`OnnxError::ElementType`], [`OnnxError::Rank`] and
     /// [`OnnxError::DynamicDimension`] for networks that are no function from rows of numbers, [`OnnxError::Load`] and
     /// [`OnnxError::Trial`] for graphs that are not sound, [`OnnxError::OutputShape`] and [`OnnxError::RowsMixed`] for those that do not

@@ -1,4 +1,6 @@
 """Rows of every kind give the same values, and rows that cannot be used are refused with what is wrong."""
+import warnings
+
 import numpy as np
 import pytest
 
@@ -125,3 +127,39 @@ def test_whole_numbers_beyond_doubles_are_rounded_in_every_library():
     wanted = explainer(large[:, None].astype(float)).values
     for given in (pandas.DataFrame({"large": large}), pyarrow.table({"large": large}), polars.DataFrame({"large": large})):
         assert np.array_equal(explainer(given).values, wanted)
+
+
+def test_words_that_xgboost_cuts_wrongly_are_found_again():
+    xgboost = pytest.importorskip("xgboost")
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(0)
+    categories = ["f\u00e95", "1", "2", "3"]
+    frame = pandas.DataFrame({"c": pandas.Categorical(random.choice(categories, 300), categories=categories), "x": random.normal(size=300)})
+    booster = xgboost.train({"nthread": 1}, xgboost.DMatrix(frame, frame.c.cat.codes * 2.0 + frame.x, enable_categorical=True), 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", apportion.ModelWarning)
+        found = apportion.TreeExplainer(booster)(frame[:20])
+    predicted = booster.predict(xgboost.DMatrix(frame[:20], enable_categorical=True), output_margin=True)
+    np.testing.assert_allclose(found.values.sum(1) + found.base_values, predicted, rtol=1e-5)
+
+
+def test_what_is_added_to_rows_alone_is_refused(numbers):
+    xgboost = pytest.importorskip("xgboost")
+    rows, target = (np.asarray(part, dtype=np.float64) for part in numbers)
+    booster = xgboost.train({"nthread": 1}, xgboost.DMatrix(rows, target), 2)
+    explainer = apportion.TreeExplainer(booster)
+    assert explainer(xgboost.DMatrix(rows)).values.shape == rows.shape
+    with pytest.raises(apportion.DataError, match="has a base_margin"):
+        explainer(xgboost.DMatrix(rows, base_margin=target))
+    catboost = pytest.importorskip("catboost")
+    model = catboost.CatBoostRegressor(iterations=2, verbose=0, thread_count=1, allow_writing_files=False).fit(rows, target)
+    explainer = apportion.TreeExplainer(model)
+    assert explainer(catboost.Pool(rows)).values.shape == rows.shape
+    with pytest.raises(apportion.DataError, match="with a baseline"):
+        explainer(catboost.Pool(rows, baseline=target))
+
+
+def test_threads_are_none_or_a_few():
+    for threads in (-1, 1025):
+        with pytest.raises(apportion.UsageError, match="give 0 to 1024"):
+            apportion.explain(lambda rows: rows.sum(1), np.ones((2, 3)), np.zeros((1, 3)), threads=threads)

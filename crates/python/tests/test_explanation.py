@@ -88,6 +88,7 @@ def test_words_and_interactions_are_saved(frame, booster, tmp_path):
     pairs.save(path)
     opened = apportion.load(path)
     assert opened.interactions == "remainder" and np.array_equal(opened.values, pairs.values)
+    assert (opened.display_data[:, 1] == pairs.display_data[:, 1]).all()
     assert np.abs(pairs.values.sum(axis=2) - found.values).max() < 1e-9
 
 

@@ -66,6 +66,22 @@ fn xgboost_files_hold_the_words_of_their_categories() {
 }
 
 #[test]
+fn words_that_xgboost_may_have_cut_wrongly_have_a_note() {
+    let mut document = json_fixture("words_xgb.json.gz");
+    let notes = |document: &Value| read(document).unwrap().notes().join("; ");
+    assert!(!notes(&document).contains("ASCII"));
+    document["version"] = json!([3, 2, 0]);
+    assert!(notes(&document).contains("of features 0, the first is 0"), "{}", notes(&document));
+    // In letters in place of bytes: "Köln" is cut behind its l, and its last letter begins the next word.
+    let offsets = "/learner/gradient_booster/model/cats/enc/0/offsets";
+    *document.pointer_mut(offsets).unwrap() = json!([0, 1, 5, 13, 17]);
+    assert_eq!(texts(read(&document).unwrap().words(0).unwrap()), ["1", "Köl", "nNew Yor", "kRom"]);
+    *document.pointer_mut(offsets).unwrap() = json!([0, 1, 3, 13, 17]);
+    let error = read(&document).unwrap_err().to_string();
+    assert!(error.contains("so XGBoost before 3.4 cuts categories"), "{error}");
+}
+
+#[test]
 fn lightgbm_files_hold_the_categories_of_pandas() {
     let model = assert_margins("words_lgbm.txt.gz", "lgbm", 1e-12);
     let lists: Vec<Option<String>> =

@@ -378,3 +378,26 @@ fn predictions_that_are_not_finite_are_refused_with_row_and_output() {
     );
     assert!(network.predict(Rows::new(&rows, 2), &mut [0.0; 200]).is_err());
 }
+
+/// A gzip stream of these bytes.
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_packed_network_is_unpacked_and_a_cut_or_bloated_one_refused() {
+    let bytes = include_bytes!("../fixtures/iris_mlp.onnx");
+    let predict = |bytes: &[u8]| {
+        let network = NetworkOptions::new().output("logits").from_bytes(bytes).unwrap();
+        network.predictions(Rows::new(&[5.1, 3.5, 1.4, 0.2], 4)).unwrap()
+    };
+    let stream = packed(bytes);
+    assert_eq!(predict(&stream), predict(bytes));
+    let message = |bytes: &[u8]| NetworkOptions::new().from_bytes(bytes).unwrap_err().to_string();
+    assert!(message(&stream[..stream.len() / 2]).starts_with("cannot unpack the network"));
+    assert!(message(&packed(&vec![0; (1 << 28) + 1])).contains("it holds more than 268435456 bytes"));
+}

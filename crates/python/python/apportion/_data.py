@@ -86,12 +86,18 @@ def _table(rows, wanted, what):
     if kind.startswith("scipy.sparse"):
         return _of_array(_of_sparse(rows, np.nan) if wanted.sparse_is_missing else np.asarray(rows.todense(), dtype=np.float64), wanted, what)
     if kind == "catboost.core.Pool":
+        if np.size(rows.get_baseline()):
+            raise DataError(f"{what} is a pool with a baseline, which is added to each row's prediction and is no part of the model: "
+                            "give the rows without it, and add it to base_values")
         try:
             numbers = np.asarray(rows.get_features(), dtype=np.float64)
         except Exception as error:  # catboost's own, which is not imported here
             raise DataError(f"{what} is a pool of categories or texts, which catboost does not give back: give the rows as a data frame") from error
         return _of_array(numbers, wanted, what)
     if kind == "xgboost.core.DMatrix":
+        if np.size(rows.get_base_margin()):
+            raise DataError(f"{what} has a base_margin, which is added to each row's prediction and is no part of the model: "
+                            "give the rows without it, and add it to base_values")
         return _of_array(_of_sparse(rows.get_data(), np.nan), wanted, what)
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):
         rows = rows.detach().cpu().numpy()
@@ -323,7 +329,7 @@ class _Pandas:
             codes = column.cat.codes.to_numpy()
             if not coder.is_coded and coder.feature in _categorical(coder):
                 return np.where(codes < 0, np.nan, codes.astype(np.float64))
-            return coder.words(column.cat.categories, codes)
+            return coder.words(_as_stored(column.cat.categories, coder), codes)
         if isinstance(dtype, np.dtype) and dtype.kind in "fiub":
             return coder.numbers(column.to_numpy(dtype=np.float64))
         if isinstance(dtype, np.dtype) and dtype.kind == "O":
@@ -334,6 +340,21 @@ class _Pandas:
             coder.refuse(f"times ({dtype})")
         places, distinct = self.pandas.factorize(column)
         return coder.words(list(distinct), places)
+
+
+def _as_stored(categories, coder):
+    """Categories of a pandas frame as the model has them.
+
+    XGBoost before 3.4 cuts the bytes of all words by their lengths in letters, so behind a letter beyond ASCII the words of the model are others.
+    Cut in the same way, those of the frame are the same again.
+    """
+    words = list(categories)
+    if not coder.is_coded or not all(isinstance(word, str) for word in words) or all(map(str.isascii, words)):
+        return categories
+    listed_words = set(coder.wanted.categories(coder.feature) or ())
+    stored, ends = "".join(words).encode(), np.cumsum([0, *map(len, words)])
+    cut = [stored[start:end].decode(errors="replace") for start, end in zip(ends, ends[1:])]
+    return cut if listed_words.issuperset(cut) and not listed_words.issuperset(words) else categories
 
 
 def _categorical(coder):

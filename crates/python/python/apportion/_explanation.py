@@ -445,7 +445,7 @@ class Explanation:
             head["groups"] = about["groups"]
         if self.input_names is not None:
             head["input_names"] = list(self.input_names)
-        data = self._rows_of_data() if not self.interactions else None
+        data = self._rows_of_data()
         numbers, ids = self._row_numbers(len(values)), self.index
         certificates = self.certificates
         if certificates is not None and not isinstance(certificates, list):
@@ -459,10 +459,10 @@ class Explanation:
             said["values"] = _nested(values[row])
             if errors is not None:
                 said["std_errors"] = _nested(errors[row])
+            if data is not None:
+                said["input"] = [_word(self.categories[feature], number) if feature in self.categories else _number(number)
+                                 for feature, number in enumerate(data[row])]
             if not self.interactions:
-                if data is not None:
-                    said["input"] = [_word(self.categories[feature], number) if feature in self.categories else _number(number)
-                                     for feature, number in enumerate(data[row])]
                 said["evaluations"] = 0 if self.evaluations is None else int(np.atleast_1d(self.evaluations)[row])
                 draws = None if self.draws is None else int(np.atleast_1d(self.draws)[row])
                 if draws is not None and draws >= 0:

@@ -14,7 +14,7 @@ _left_behind = []
 
 def pool(threads=None):
     """The pool of so many threads, by default as `set_threads` or the environment variable `RAYON_NUM_THREADS` says."""
-    count = _default if threads is None else threads
+    count = _default if threads is None else _checked(threads)
     if count == 1:
         # Threads that ask for one each work beside each other: so engines of data run their tasks.
         if not hasattr(_own, "pool"):
@@ -53,11 +53,15 @@ def set_threads(threads):
     >>> apportion.set_threads(0)
     """
     global _default
+    _default = _checked(threads)
+
+
+def _checked(threads):
     if not 0 <= int(threads) <= 1024:
         from ._errors import UsageError
 
         raise UsageError(f"{threads} threads: give 0 to 1024, 0 for as many as there are cores")
-    _default = int(threads)
+    return int(threads)
 
 
 class _Inside(threading.Condition):

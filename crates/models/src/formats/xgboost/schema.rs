@@ -41,6 +41,9 @@ pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, Model
     if let Some(best) = best_round_count(&learner)? {
         ensemble.set_best_round_count(best);
     }
+    if let Some(note) = words::note(&ensemble, version) {
+        ensemble.add_note(note);
+    }
     Ok(ensemble)
 }
 

@@ -2,10 +2,17 @@
 //!
 //! `cats.enc` has one element per feature: empty lists for one that is numeric; `offsets` and `values`, the bytes of all words in UTF-8, for
 //! words; `values` and their `type` for whole numbers. The code of a category is its place.
+//!
+//! Trained on a frame of pandas, XGBoost before 3.4 writes the offsets in letters rather than bytes, so that behind a letter beyond ASCII words
+//! are cut elsewhere. Trained on Arrow or polars they are right. A file does not say which it was.
 
-use crate::ensemble::{Category, UnknownWord, Words};
+use super::version::Version;
+use crate::ensemble::{Category, Ensemble, UnknownWord, Words};
 use crate::error::ModelError;
 use crate::formats::document::Field;
+
+/// The first version that cuts words of pandas rightly.
+const RIGHT: Version = Version([3, 4, 0]);
 
 /// The categories of each feature; nothing where the file has none.
 pub(super) fn read(model: &Field<'_>, features: usize) -> Result<Vec<Option<Words>>, ModelError> {
@@ -48,11 +55,29 @@ fn texts(offsets: &Field<'_>, values: &Field<'_>) -> Result<Vec<Category>, Model
     let places = offsets.integers()?;
     let wrong = |pair: &[i64]| {
         offsets.error(format!(
-            "no word in UTF-8 is between {} and {} of {} bytes",
+            "no word in UTF-8 is between {} and {} of {} bytes; so XGBoost before 3.4 \
+             cuts categories beyond ASCII of a frame of pandas: train by a newer version, or give them names in ASCII",
             pair[0],
             pair[1],
             bytes.len()
         ))
     };
     places.windows(2).map(|pair| between(pair).ok_or_else(|| wrong(pair))).collect()
+}
+
+/// What those who read the words of a file of this version should know.
+pub(super) fn note(ensemble: &Ensemble, version: Version) -> Option<String> {
+    let is_beyond_ascii = |category: &Category| matches!(category, Category::Text(text) if !text.is_ascii());
+    let is_doubtful =
+        |&feature: &usize| ensemble.words(feature).into_iter().flat_map(Words::list).any(is_beyond_ascii);
+    let doubtful: Vec<String> =
+        (0..ensemble.feature_count()).filter(is_doubtful).map(|feature| feature.to_string()).collect();
+    (version < RIGHT && !doubtful.is_empty()).then(|| {
+        format!(
+            "categories with letters beyond ASCII (of features {}, the first is 0): where it was trained on a frame of pandas, XGBoost {version} has \
+             cut them wrongly, and rows with words after them get the predictions of others; compare predictions with the library's, or \
+             train by a newer version",
+            doubtful.join(", ")
+        )
+    })
 }

@@ -1,0 +1,33 @@
+//! Networks that are packed by gzip.
+
+use std::borrow::Cow;
+use std::io::{Error, Read};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::OnnxError;
+
+const MAGIC: &[u8] = &[0x1f, 0x8b];
+/// How much a stream may hold: weights are packed to no hundredth of their size, and small networks may.
+const MOST_RATIO: usize = 100;
+const MOST: usize = 1 << 28;
+
+/// What a gzip stream holds, or the bytes themselves where they are none.
+///
+/// # Errors
+///
+/// [`OnnxError::Gzip`] where it is damaged, or holds more than any network of its size.
+pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, OnnxError> {
+    if !bytes.starts_with(MAGIC) {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let most = bytes.len().saturating_mul(MOST_RATIO).max(MOST);
+    let mut content = Vec::new();
+    let mut decoder = MultiGzDecoder::new(bytes).take(most as u64 + 1);
+    decoder.read_to_end(&mut content).map_err(|source| OnnxError::Gzip { source })?;
+    if content.len() > most {
+        let source = Error::other(format!("it holds more than {most} bytes, {MOST_RATIO} times its size"));
+        return Err(OnnxError::Gzip { source });
+    }
+    Ok(Cow::Owned(content))
+}
