@@ -374,3 +374,102 @@ fn intervals_hold_where_few_pairs_do_not_add_up() {
     }
     assert!(100 * held >= 88 * all, "{held} of {all}");
 }
+
+/// Every coalition has a number of its own, drawn by its members: nothing is hidden, and nothing can be learned.
+struct Noise(usize);
+
+impl Game for Noise {
+    fn players(&self) -> usize {
+        self.0
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (row, out) in batch.iter().zip(out) {
+            let mask = (0..self.0)
+                .filter(|&player| row.contains(player))
+                .fold(0_u64, |mask, player| mask | 1 << player);
+            // The finalizer of MurmurHash3, twelve times: a sum of uniform numbers is nearly normal.
+            let uniform = |draw: u64| {
+                let mut bits = mask.wrapping_add(draw << 40).wrapping_add(0x9e37_79b9_7f4a_7c15);
+                for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
+                    bits = (bits ^ (bits >> 33)).wrapping_mul(factor);
+                }
+                (bits ^ (bits >> 33)) as f64 / u64::MAX as f64
+            };
+            *out = (0..12).map(uniform).sum::<f64>() - 6.0;
+        }
+        Ok(())
+    }
+}
+
+/// Two conjunctions with players that must be away, and one player by herself.
+struct Conjunctions;
+
+impl Game for Conjunctions {
+    fn players(&self) -> usize {
+        10
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (row, out) in batch.iter().zip(out) {
+            let all = |mut players: std::ops::Range<usize>| players.all(|player| row.contains(player));
+            let none = |mut players: std::ops::Range<usize>| !players.any(|player| row.contains(player));
+            let worth = |is_so: bool, worth: f64| if is_so { worth } else { 0.0 };
+            *out = worth(all(0..3) && none(3..6), 1.0)
+                + worth(all(4..8) && none(0..2), 2.0)
+                + worth(all(8..9), 1.0);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn intervals_hold_where_single_players_have_a_prior() {
+    for (players, budget) in [(8, 40), (8, 42), (12, 60), (12, 66), (5, 20)] {
+        let game = Noise(players);
+        for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
+            let truth = enumerate(&game, value.clone()).unwrap().values;
+            let method = LearnedSpectrum::of(value.clone()).unwrap();
+            let (mut held, mut all) = (0, 0);
+            for seed in 0..40 {
+                let found = method.estimate(&game, budget, seed).unwrap();
+                let Some(intervals) = found.intervals(0.95) else { continue };
+                held += intervals
+                    .iter()
+                    .zip(&truth)
+                    .filter(|((low, high), want)| low <= *want && *want <= high)
+                    .count();
+                all += players;
+            }
+            assert!(100 * held >= 88 * all, "{value:?}, {players} players, {budget}: {held} of {all}");
+        }
+    }
+}
+
+#[test]
+fn errors_of_pairs_know_what_a_prior_takes_from_them() {
+    for (game, least) in [(&Noise(10) as &dyn Game, 93), (&Conjunctions, 83)] {
+        for value in [Semivalue::Shapley, Semivalue::Banzhaf] {
+            let index = InteractionIndex::Semivalue(value.clone());
+            let truth = enumerate_interactions(game, &index, 2).unwrap();
+            for budget in [50, 100, 300] {
+                let (mut held, mut all) = (0, 0);
+                for seed in 0..20 {
+                    let method = LearnedSpectrum::of(value.clone()).unwrap();
+                    let found = method.with_pairs(&index, game, budget, seed).unwrap().1;
+                    let errors = found.std_errors().unwrap();
+                    for (at, coalition) in
+                        found.coalitions().iter().enumerate().filter(|(_, coalition)| coalition.size() == 2)
+                    {
+                        let players: Vec<usize> = coalition.members().collect();
+                        let want = truth.get(&players).unwrap()[0];
+                        let got = found.values()[at];
+                        assert!(errors[at] > 0.0, "{players:?}");
+                        held += usize::from((got - want).abs() <= 1.96 * errors[at]);
+                        all += 1;
+                    }
+                }
+                // Of conjunctions that the sample has hardly met it knows little.
+                assert!(100 * held >= least * all, "{value:?}, {budget}: {held} of {all}");
+            }
+        }
+    }
+}

@@ -20,6 +20,8 @@
 //!   together, whose Shapley value under the Shapley kernel is that of the game: the prior may be wrong, and costs accuracy, not correctness.
 //! - `φ̃ = G d` is linear in the targets once the prior is fixed. What a pair may be off by is what the others do not predict of it, r_k; so
 //!   `V_i = Σ_k f_k (G_ik r_k)²`, f_k being what the design leaves to chance of pair k.
+//! - Where single players have a prior, too, V does not know what that takes from them. It is taken because it predicts better than the regression on free
+//!   single players; so V is at least that of this regression, and unknown where there is none.
 //!
 //! # What is where
 //!
@@ -51,7 +53,7 @@ mod screens;
 
 use apportion_games::{Coalitions, Game, Partition, QuotientGame, TabulatedGame};
 use apportion_samplers::{Pairing, SizeLaw};
-use apportion_solvers::add_cross_products;
+use apportion_solvers::{DualEstimate, add_cross_products};
 use apportion_values::{
     InteractionIndex, Interactions, LeastSquaresForm, Semivalue, SolutionConcept, Value,
     enumerate_interactions,
@@ -269,7 +271,8 @@ impl LearnedSpectrum {
     ///
     /// A regression of `e(S) = (v(S) + v(S̄))/2` with a prior on the products of two players and more that boosted trees find, and on all pairs and all
     /// products of four alike; up to 1600 pairs of coalitions are regressed. Which indices there are, [`of_index`](Self::of_index) says. Standard errors are
-    /// as those of values, NaN where they are not known; of single players those of both parts are added. At a budget of `2^n` all is exact.
+    /// as those of values, and at least those of a regression of what is left on the product of the two players alone; NaN where they are not known; of
+    /// single players those of both parts are added. At a budget of `2^n` all is exact.
     ///
     /// Beside the game it takes about twice the time of the values alone, and `O(n² k²)` for k pairs of coalitions.
     ///
@@ -319,6 +322,7 @@ impl LearnedSpectrum {
         let both = |game: &dyn Game| {
             let (values, sampled) = self.explain(game, budget, seed, false)?;
             let told = Pairs::new(&sampled, &|size| weights.walsh_weight(2, size))?;
+            let told = if values.std_errors.is_some() { told.with_unseen(&values) } else { told };
             let values = values.with_unseen();
             let of_both = told.with_singles(&values, share);
             Ok(vec![values, of_both])
@@ -411,6 +415,13 @@ impl Answer {
             Linear::Free => None,
             Linear::Prior(_) => Some(Judged::new(Fit::without_prior(sampled, linear, wanted)?, sampled)),
         };
+        // What the errors are held to where single players have a prior.
+        let plain = match linear {
+            Linear::Free => None,
+            Linear::Prior(_) => {
+                Fit::without_prior(sampled, Linear::Free, wanted).ok().map(|fit| Judged::new(fit, sampled))
+            }
+        };
         let of_trees = remainders.map(|remainders| Judged::of(remainders, linear, wanted)).transpose()?;
         for family in Family::ALL {
             if families.iter().all(|(taken, _)| *taken != family) {
@@ -441,38 +452,48 @@ impl Answer {
                     (Some(unseen), left) if left > 0.0 => (unseen / (MOST_OF_PARTS * left)).max(1.0),
                     _ => 1.0,
                 };
-                answer.add(sampled, (best.0, best.1, of_chance.max(optimism)), output, wanted);
+                let taken = (best.0, best.1, of_chance.max(optimism));
+                answer.add(sampled, taken, plain.as_ref(), output, wanted);
             }
         }
         Ok(answer)
     }
 
-    /// Adds what one regression says of one output.
+    /// Adds what one regression says of one output; where single players have a prior, with errors that are at least those of the `plain` regression.
     fn add(
         &mut self,
         sampled: &Sampled,
         (judged, name, factor): (&Judged, &str, f64),
+        plain: Option<&Judged>,
         output: usize,
         wanted: Wanted<'_>,
     ) {
         let (n, outputs, pairs) = (sampled.players, sampled.outputs, sampled.len());
         let (fit, strength) = (&judged.fit, judged.strengths[output]);
         let estimate = fit.values(strength, wanted);
-        // c_k of each pair: what the values would lose of it.
-        let mut shares = vec![0.0; n * pairs];
-        for player in 0..n {
-            self.values[player * outputs + output] = estimate.values[player * outputs + output];
-            for pair in 0..pairs {
-                // Nothing where a pair is there for certain.
-                let left = judged.squares[output][pair].sqrt() / sampled.weights[pair].sqrt();
-                shares[player * pairs + pair] =
-                    if left > 0.0 { estimate.influences[player * pairs + pair] * left } else { 0.0 };
+        (0..n).map(|player| player * outputs + output).for_each(|at| self.values[at] = estimate.values[at]);
+        let mut shares = judged.shares(sampled, &estimate, output, factor);
+        let mut degrees = fit.degrees_of_freedom(strength).max(FEWEST_DEGREES);
+        if !fit.has_free_players() {
+            match plain {
+                None => shares.fill(f64::INFINITY),
+                Some(plain) => {
+                    let alone = plain.fit.values(plain.strengths[output], wanted);
+                    let at_least = plain.shares(sampled, &alone, output, 1.0);
+                    for (own, other) in shares.chunks_exact_mut(pairs).zip(at_least.chunks_exact(pairs)) {
+                        if sum_of_squares(other) > sum_of_squares(own) {
+                            own.copy_from_slice(other);
+                        }
+                    }
+                    degrees = degrees.min(plain.fit.degrees_of_freedom(plain.strengths[output]));
+                }
             }
-            self.variances[player * outputs + output] =
-                factor * shares[player * pairs..][..pairs].iter().map(|share| share * share).sum::<f64>();
         }
-        let (degrees, directions) = law_of(&shares, n, pairs);
-        let degrees = degrees.min(fit.degrees_of_freedom(strength).max(FEWEST_DEGREES)).max(1.0);
+        for (player, own) in shares.chunks_exact(pairs).enumerate() {
+            self.variances[player * outputs + output] = sum_of_squares(own);
+        }
+        let (of_shares, directions) = law_of(&shares, n, pairs);
+        let degrees = degrees.min(of_shares).max(1.0);
         self.degrees_of_freedom = self.degrees_of_freedom.min(degrees);
         self.directions[output] = directions;
         self.chosen[output] =
@@ -515,6 +536,21 @@ impl Judged {
     fn total(&self, output: usize) -> f64 {
         self.squares[output].iter().sum()
     }
+
+    /// What the values of one output would lose of each pair, players × pairs, for variances `factor` times theirs.
+    fn shares(&self, sampled: &Sampled, estimate: &DualEstimate, output: usize, factor: f64) -> Vec<f64> {
+        let pairs = sampled.len();
+        let of_pair = |(at, influence): (usize, &f64)| {
+            let left = (factor * self.squares[output][at % pairs] / sampled.weights[at % pairs]).sqrt();
+            // Nothing where a pair is there for certain.
+            if left > 0.0 { influence * left } else { 0.0 }
+        };
+        estimate.influences.iter().enumerate().map(of_pair).collect()
+    }
+}
+
+fn sum_of_squares(numbers: &[f64]) -> f64 {
+    numbers.iter().map(|number| number * number).sum()
 }
 
 /// Degrees of freedom of the total variance, and directions of the errors, of the shares c_k of pairs, players × pairs: as of regressions

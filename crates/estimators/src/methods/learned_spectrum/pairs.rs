@@ -6,6 +6,24 @@
 //!
 //! with `w(q) = 4 / (q − 1)` for the Shapley interaction index, 4 of q = 2 alone for Banzhaf's, others for the faithful Shapley index. e(N) is known, so that what is regressed has no free
 //! part: `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
+//!
+//! # Errors
+//!
+//! All products have a prior, and `Σ_k f_k (G_k r_k)²` does not know what it takes from them: of a product that is held to be nothing that is nothing. So
+//! the variance of an index is at least that of a regression of what is left, r_k, on the product of the two players alone, which is 0 where both or
+//! neither are in S and −2 else:
+//!
+//! ```text
+//! V_ij ≥ w(2)² Σ_k f_k (w_k r_k)² / (2 Σ_k w_k)²,    k over the pairs of coalitions that part i and j
+//! ```
+//!
+//! and to it comes what the index would have of what is left if that were spread evenly over all products of two players and more:
+//!
+//! ```text
+//! U = R² 2^(1 − n) Σ_q C(n − 2, q − 2) w(q)²,    q even,    R² = Σ_k f_k w_k r_k² / Σ_k w_k
+//! ```
+//!
+//! A draw that the sample has not met weighs in an index twice what it weighs in a value (`report/unseen.rs`).
 
 use apportion_solvers::{DualEstimate, DualRidge, Functionals, PriorCovariance, add_cross_products};
 
@@ -22,6 +40,13 @@ use crate::surrogate::product::{Product, merged, strongest};
 const MOST_ROWS: usize = 1600;
 /// Pairs of players that are told at a time, so that memory stays small.
 const BLOCK: usize = 512;
+/// Variances of errors over what is left of pairs of coalitions that are left out. More than of values: the products that seem largest are kept, and chance
+/// has a part in that. Of games of noise with 10 players intervals of 95 % hold 96 to 99 % with it, 83 to 95 % at 1.4 and without U.
+const OPTIMISM: f64 = 2.5;
+/// What an unseen draw weighs in an index over what it weighs in a value.
+const TWICE: f64 = 2.0;
+/// Shares of what was seen below which what is left is rounding.
+const ROUNDING: f64 = 1e-10;
 /// The strengths of the noise at which it is looked, as powers of ten of the mean eigenvalue.
 const STRENGTHS: std::ops::RangeInclusive<i32> = -8..=3;
 
@@ -32,6 +57,8 @@ pub(super) struct Pairs {
     variances: Vec<f64>,
     /// Variances of `Σ_j I_ij`, players × outputs.
     variances_of_sums: Vec<f64>,
+    /// Whether nothing was left of the even part, for each output: then nothing has told errors.
+    has_not_varied: Vec<bool>,
 }
 
 impl Pairs {
@@ -59,6 +86,7 @@ impl Pairs {
             values: vec![0.0; pairs.len() * outputs],
             variances: vec![0.0; pairs.len() * outputs],
             variances_of_sums: vec![0.0; n * outputs],
+            has_not_varied: vec![false; outputs],
         };
         for output in 0..outputs {
             // The first, unless another leaves clearly less.
@@ -71,14 +99,20 @@ impl Pairs {
             // What each pair of coalitions adds to the sums of each player, players × pairs of coalitions.
             let rows = sampled.len();
             let mut of_sums = vec![0.0; n * rows];
+            let mut least_of_sums = vec![0.0; n];
+            found.has_not_varied[output] = best.has_not_varied(sampled, output);
+            let spread = best.mean_square(sampled, output) * of_all_products(n, weight);
             for (at, block) in pairs.chunks(BLOCK).enumerate() {
                 let told = best.told(sampled, block, weight, output);
                 for (of_block, &(i, j)) in block.iter().enumerate() {
                     let place = (at * BLOCK + of_block) * outputs + output;
                     let influences = &told.influences[of_block * rows..][..rows];
                     found.values[place] = told.values[of_block * outputs + output];
-                    found.variances[place] = best.variance(sampled, influences, output);
+                    let least = weight(2).powi(2) * best.least_variance(sampled, [i, j], output);
+                    let variance = best.variance(sampled, influences, output).max(least);
+                    found.variances[place] = OPTIMISM * variance + spread;
                     for player in [i, j] {
+                        least_of_sums[player] += least;
                         of_sums[player * rows..][..rows]
                             .iter_mut()
                             .zip(influences)
@@ -87,11 +121,28 @@ impl Pairs {
                 }
             }
             for (player, influences) in of_sums.chunks_exact(rows.max(1)).enumerate() {
-                found.variances_of_sums[player * outputs + output] =
-                    best.variance(sampled, influences, output);
+                let variance = best.variance(sampled, influences, output).max(least_of_sums[player]);
+                found.variances_of_sums[player * outputs + output] = OPTIMISM * variance + n as f64 * spread;
             }
         }
         Ok(found)
+    }
+
+    /// With what the sample has not seen, as far as the errors of `values` tell its size; these are without it.
+    pub(super) fn with_unseen(mut self, values: &Explanation) -> Self {
+        let outputs = values.outputs();
+        let (unseen, _) = values.unseen();
+        let draws = values.diagnostics.error_law.as_ref().and_then(|law| law.draws_left).unwrap_or(1.0);
+        for output in 0..outputs {
+            let own = values.values.iter().skip(output).step_by(outputs);
+            let largest = own.fold(0.0_f64, |largest, value| largest.max(value.abs()));
+            let whole = if self.has_not_varied[output] { (largest / draws).powi(2) } else { 0.0 };
+            let added = TWICE * TWICE * unseen[output].max(whole);
+            for variances in [&mut self.variances, &mut self.variances_of_sums] {
+                variances.iter_mut().skip(output).step_by(outputs).for_each(|variance| *variance += added);
+            }
+        }
+        self
     }
 
     /// The indices of single players, φ_i less `share` of each pair of theirs, and after them those of pairs; errors as far as those of `values` are known.
@@ -149,6 +200,20 @@ fn correlated(sampled: &Sampled, screened: &Screened) -> Prior {
         terms: strongest(terms, MOST_TERMS),
         smooth: vec![Smooth::of_variance(2, 0.1 * spread, vec![1.0; n])],
     }
+}
+
+/// `2^(1 − n) Σ_q C(n − 2, q − 2) w(q)²` over even q: the square of an index when all even products have the coefficients of a function of mean square 1.
+fn of_all_products(n: usize, weight: &dyn Fn(usize) -> f64) -> f64 {
+    // ln of C(n − 2, q − 2) 2^(1 − n), a size after the other.
+    let mut ln_share = (1.0 - n as f64) * std::f64::consts::LN_2;
+    let mut sum = 0.0;
+    for size in 2..=n {
+        if size % 2 == 0 {
+            sum += ln_share.exp() * weight(size).powi(2);
+        }
+        ln_share += ((n - size) as f64 / (size - 1) as f64).ln();
+    }
+    sum
 }
 
 /// A regression of the even part, with the strength of the noise for each output.
@@ -209,6 +274,35 @@ impl Even {
         }
         let functionals = Functionals { count: pairs.len(), of_columns: &[], covariances: &covariances };
         self.ridge.estimate(&functionals, self.strengths[output])
+    }
+
+    /// The variance of β_ij in a regression of what is left on the product of the two players alone. Infinite where no pair of coalitions parts them.
+    fn least_variance(&self, sampled: &Sampled, [i, j]: [usize; 2], output: usize) -> f64 {
+        let (mut squares, mut weights) = (0.0, 0.0);
+        for (row, (square, weight)) in self.squares[output].iter().zip(&sampled.weights).enumerate() {
+            let signs = sampled.signs.row(row);
+            if signs[i] != signs[j] {
+                squares += weight * square;
+                weights += weight;
+            }
+        }
+        if weights > 0.0 { squares / (2.0 * weights).powi(2) } else { f64::INFINITY }
+    }
+
+    /// R², the mean square of what is left.
+    fn mean_square(&self, sampled: &Sampled, output: usize) -> f64 {
+        self.squares[output].iter().sum::<f64>() / sampled.weights.iter().sum::<f64>()
+    }
+
+    /// Whether what is left is rounding.
+    fn has_not_varied(&self, sampled: &Sampled, output: usize) -> bool {
+        let outputs = sampled.outputs;
+        let own =
+            |values: &[f64]| -> Vec<f64> { values.iter().skip(output).step_by(outputs).copied().collect() };
+        let [odd, even] = [own(&sampled.odd), own(&sampled.even)];
+        let of_row = |((odd, even), weight): ((&f64, &f64), &f64)| weight * (odd * odd + even * even);
+        let size: f64 = odd.iter().zip(&even).zip(&sampled.weights).map(of_row).sum();
+        self.squares[output].iter().sum::<f64>() <= ROUNDING * ROUNDING * size
     }
 
     /// The variance of a sum to which each row adds so much.
