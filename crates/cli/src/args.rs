@@ -140,7 +140,7 @@ pub(crate) struct Explain {
     pub(crate) accuracy: Accuracy,
 
     /// Seed of all draws; the same seed gives the same bytes on any number of threads
-    #[arg(long, default_value_t = 0, value_name = "U64")]
+    #[arg(long, default_value_t = 0, value_name = "U64", value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
 
     /// Keep what was explained and evaluated so far in a file, now and then and at the end, so that a run that is interrupted (or
@@ -263,6 +263,11 @@ impl Space {
             Self::LogLoss(class) => format!("log-loss={class}"),
         }
     }
+}
+
+/// A seed, in digits.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
 }
 
 fn space(text: &str) -> Result<Space, String> {

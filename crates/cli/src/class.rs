@@ -1,6 +1,7 @@
 //! `--class`: one output of several.
 
 use anyhow::Result;
+use apportion::plots::listed;
 use serde_json::{Value, json};
 
 use crate::failure::Usage;
@@ -14,7 +15,7 @@ pub(crate) fn chosen(class: Option<&str>, names: Option<&[String]>, outputs: usi
         return Ok(Some(output));
     }
     let known = match names {
-        Some(names) => names.join(", "),
+        Some(names) => listed(class, names.iter().map(String::as_str)),
         None if outputs == 1 => "the number 0, as there is one output".to_owned(),
         None => format!("the numbers 0 to {}", outputs - 1),
     };

@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
             classes: classes.clone().filter(|_| class.is_none()),
             has_ids: first.ids.is_some(),
             has_inputs: true,
-            are_estimates: budget.is_some() || !first.std_errors.is_empty(),
+            are_estimates: budget.is_some() || first.are_estimates(),
             top: args.top,
         })
     };

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use apportion::games::Graph;
 use apportion::games::Member;
 use apportion::partitions::{ClusteredFeatures, Cut, Dependence, FeatureClustering, Linkage};
+use apportion::plots;
 use apportion::values::ValueError;
 use apportion::{Hierarchy, Partition, Rows, SolutionConcept, Value};
 use clap::Args;
@@ -311,7 +312,7 @@ pub(crate) fn feature(option: &str, name: &str, names: &[String]) -> Result<usiz
         } else {
             format!("{name:?}, which is no feature")
         };
-        let known = names.join(", ");
+        let known = plots::listed(name, names.iter().map(String::as_str));
         Usage(format!("{option} has {says}; features are {known}, or 0 to {}", names.len() - 1)).into()
     })
 }
@@ -322,7 +323,8 @@ fn given(groups: &[Member<String>], names: &[String]) -> Result<Structure> {
     let refused = |error| {
         let numbered: Vec<String> =
             names.iter().enumerate().map(|(number, name)| format!("{number} {name}")).collect();
-        Usage(format!("--groups: {error}; features are {}", numbered.join(", "))).into()
+        let numbered = plots::listed("", numbered.iter().map(String::as_str));
+        Usage(format!("--groups: {error}; features are {numbered}")).into()
     };
     let flat: Option<Vec<Vec<usize>>> = members.iter().map(features).collect();
     if let Some(groups) = flat {
@@ -382,6 +384,17 @@ mod tests {
             let message = groups(text).unwrap_err().to_string();
             assert!(message.contains(wanted) && message.contains("bmi"), "{message}");
         }
+    }
+
+    #[test]
+    fn of_many_features_the_nearest_is_named_first() {
+        let names: Vec<String> = (0..500).map(|place| format!("feature {place}")).collect();
+        let message = feature("--groups", "featur 321", &names).unwrap_err().to_string();
+        assert!(message.contains("; features are feature 321, feature 0, "), "{message}");
+        assert!(message.ends_with("feature 8 and 490 more, or 0 to 499"), "{message}");
+        let alone = Member::Group(vec![Member::Player("0".to_owned())]);
+        let message = given(&[alone], &names).err().unwrap().to_string();
+        assert!(message.ends_with("9 feature 9 and 490 more"), "{message}");
     }
 
     #[test]

@@ -129,7 +129,7 @@ pub(crate) fn run(
             outputs: if class.is_some() { 1 } else { outputs },
             classes: classes.clone().filter(|_| class.is_none()),
             has_ids: first.ids.is_some(),
-            are_estimates: !first.std_errors.is_empty(),
+            are_estimates: first.are_estimates(),
             top: args.top,
         })
     };
@@ -152,7 +152,6 @@ pub(crate) fn run(
 /// The numbers of all rows, which have the same coalitions. The empty one is among them where it has an index of its own.
 fn block(found: &[Interactions]) -> Block {
     let mut block = Block::default();
-    let are_estimates = found.iter().any(|row| row.std_errors().is_some());
     let has_own_constant = found.iter().any(|row| row.constant() != row.base());
     if let Some(first) = found.first() {
         block.coalitions.extend(has_own_constant.then(Vec::new));
@@ -164,13 +163,38 @@ fn block(found: &[Interactions]) -> Block {
         if has_own_constant {
             block.values.extend(row.constant());
         }
+        // What has no error is exact; so is the index of the empty coalition.
+        block.std_errors.resize(block.values.len(), 0.0);
         block.values.extend(row.values());
-        if are_estimates {
-            match row.std_errors() {
-                Some(errors) => block.std_errors.extend(errors),
-                None => block.std_errors.extend(std::iter::repeat_n(f64::NAN, row.values().len())),
-            }
-        }
+        block.std_errors.extend(row.std_errors().unwrap_or_default());
+        block.std_errors.resize(block.values.len(), 0.0);
     }
     block
+}
+
+#[cfg(test)]
+mod tests {
+    use apportion::Semivalue;
+    use apportion::games::Coalitions;
+
+    use super::*;
+
+    #[test]
+    fn each_index_has_an_error_that_is_zero_where_it_is_exact() {
+        let found = |constant: f64| {
+            let mut coalitions = Coalitions::new(2);
+            coalitions.push_members([0]);
+            coalitions.push_members([0, 1]);
+            let index = (Semivalue::Shapley.into(), 2);
+            Interactions::new(index, coalitions, vec![1.0, 2.0], vec![0.0], vec![3.0])
+                .with_constant(vec![constant])
+        };
+        let estimates = [found(0.0).with_std_errors(vec![0.5, 0.25]), found(0.0)];
+        assert_eq!(block(&estimates).std_errors, [0.5, 0.25, 0.0, 0.0]);
+        // The empty coalition has an index of its own.
+        let with_constants = [found(7.0), found(7.0).with_std_errors(vec![0.5, 0.25])];
+        let block = block(&with_constants);
+        assert_eq!(block.std_errors, [0.0, 0.0, 0.0, 0.0, 0.5, 0.25]);
+        assert_eq!(block.values.len(), block.std_errors.len());
+    }
 }

@@ -23,16 +23,17 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
     let samples = args.accuracy.until.is_some() || args.budget.is_some();
     let follows = args.checkpoint.is_some() || args.resume.is_some();
     match () {
-        () if !matches!(args.method, Method::Auto | Method::Tree) => {
-            refuse("only the tree oracle computes them; leave --method out")
-        }
+        () if !matches!(args.method, Method::Auto | Method::Tree) => refuse(
+            "only the tree oracle computes them; leave --method out, or name an index: --interactions=shapley --order 2",
+        ),
         () if !matches!(args.game, None | Some(Game::Marginal | Game::PathDependent)) => {
             refuse("they are exact, of --game marginal or path-dependent")
         }
         () if args.space.is_behind_link() => refuse("they are of margins; leave --output out"),
-        () if args.summary || args.top.is_some() => {
-            refuse("they are told whole; leave --summary and --top out")
-        }
+        () if args.summary || args.top.is_some() => refuse(
+            "they are told whole; leave --summary and --top out, or name an index, of which --top tells the strongest: \
+                 --interactions=shapley --order 2",
+        ),
         () if samples || follows => {
             refuse("they are exact and quick: leave budget, accuracy and checkpoints out")
         }

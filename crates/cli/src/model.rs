@@ -51,7 +51,12 @@ impl AnyModel {
 
     /// The ensemble, which `what` is of alone.
     pub(crate) fn ensemble(&self, what: &str) -> Result<&Ensemble> {
-        let says = || Usage(format!("{what} is of tree ensembles, and the model is none; leave it out"));
+        let instead = match what {
+            "--interactions" => ", or name an index, which any model has: --interactions=shapley --order 2",
+            _ => "",
+        };
+        let says =
+            || Usage(format!("{what} is of tree ensembles, and the model is none; leave it out{instead}"));
         Ok(self.trees().ok_or_else(says)?)
     }
 
@@ -171,7 +176,9 @@ pub(crate) fn read(predictor: &Predictor) -> Result<Option<AnyModel>> {
     };
     #[cfg(not(feature = "networks"))]
     let read = read.map_err(|error| match is_other_onnx(&error) {
-        true => error.context("a neural network is read where this was built with the feature networks"),
+        true => error.context(
+            "a neural network is read where this was built with networks (cargo install --path crates/cli --features networks)",
+        ),
         false => error,
     });
     Ok(Some(AnyModel::Trees(Box::new(read?))))

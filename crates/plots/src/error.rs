@@ -23,7 +23,7 @@ pub enum PlotError {
         outputs: usize,
     },
     /// A number that no figure has a place for.
-    #[error("row {row} has {value} among its {what}; a figure needs numbers of at most 1e300 in size")]
+    #[error("row {row} has {value:e} among its {what}; a figure needs numbers of at most 1e300 in size")]
     NotFinite {
         /// Which numbers.
         what: &'static str,

@@ -16,7 +16,7 @@
 //! | [`Dress`], [`style_sheet`] | how scenes are written as SVG: in colours, or in classes of a page |
 //! | [`Report`] | all of it in one page |
 //! | [`strongest_partner`] | with which other player a player interacts most |
-//! | [`PlotError`] | what can go wrong |
+//! | [`PlotError`], [`listed`] | what can go wrong, and the names in its messages |
 //!
 //! # Shapes and units
 //!
@@ -47,6 +47,7 @@
 mod error;
 mod explained;
 mod figures;
+mod names;
 mod report;
 mod scene;
 mod shown;
@@ -57,6 +58,7 @@ pub use explained::{
     Member, Spread, Summary,
 };
 pub use figures::{Kind, Options, Partner, strongest_partner};
+pub use names::listed;
 pub use report::Report;
 pub use scene::{
     Anchor, Cell, Dress, Mark, Paint, Picture, Point, Rgb, Scale, Scene, Shape, Table, digits, shortened,

@@ -92,7 +92,7 @@ pub(crate) fn of_runs<'py>(py: Python<'py>, done: Vec<(usize, Explanation)>) -> 
             match explanation.std_errors {
                 Some(of_row) => errors.extend(of_row),
                 None => {
-                    let error = if explanation.diagnostics.exact { 0.0 } else { f64::NAN };
+                    let error = if is_exact(&explanation) { 0.0 } else { f64::NAN };
                     errors.extend(std::iter::repeat_n(error, explanation.values.len()));
                 }
             }
@@ -114,10 +114,13 @@ fn count_rows<'py>(py: Python<'py>, done: &[(usize, Explanation)]) -> Bound<'py,
 
 /// Whether any value has an error, or may have one.
 fn is_estimate(explanation: &Explanation) -> bool {
-    match &explanation.std_errors {
-        Some(errors) => errors.iter().any(|&error| error != 0.0),
-        None => !explanation.diagnostics.exact,
-    }
+    let has_error = |errors: &Vec<f64>| errors.iter().any(|&error| error != 0.0);
+    !is_exact(explanation) || explanation.std_errors.as_ref().is_some_and(has_error)
+}
+
+/// Whether values are exact. Those of a game that was drawn have the error of the draws.
+fn is_exact(explanation: &Explanation) -> bool {
+    explanation.diagnostics.exact && explanation.diagnostics.draws.is_none()
 }
 
 /// A certificate as results of the command have it.

@@ -13,6 +13,7 @@ use apportion_models::{Category, UnknownWord, Words};
 
 use crate::error::{Result, RowsError};
 use crate::nearest::{nearest, shown};
+use crate::npy::EXACT;
 use crate::wanted::{Sentinel, Wanted};
 
 /// The words that stand for a missing value where no category is called so: those of pandas, and `?`.
@@ -54,9 +55,19 @@ impl<'a> Feature<'a> {
             return self.word(cell, text, place);
         }
         match text.parse::<f64>() {
-            Ok(value) => self.code(value, place),
+            Ok(value) if value.abs() < EXACT as f64 => self.code(value, place),
+            Ok(value) => self.large(text, value, place),
             Err(_) => self.no_number(text, place),
         }
+    }
+
+    /// A cell of a feature without categories that reads as a number whose whole neighbours are not all in f64, or as NaN.
+    #[cold]
+    fn large(&self, text: &str, value: f64, place: impl Fn() -> String) -> Result<f64> {
+        if is_rounded(text, value) && !self.is_sentinel_number(value) {
+            return Err(inexact(place()));
+        }
+        self.code(value, place)
     }
 
     /// A cell of a feature without categories that does not read as a number.
@@ -98,6 +109,9 @@ impl<'a> Feature<'a> {
             return Ok(f64::NAN);
         }
         let number = text.parse().ok().or_else(|| boolean(text));
+        if number.is_some_and(|number| is_rounded(text, number)) {
+            return Err(inexact(place()));
+        }
         match number.and_then(|number| words.code_of_number(number)) {
             Some(code) => Ok(code),
             None => self.unknown(words, text, place),
@@ -202,7 +216,23 @@ impl<'a> Feature<'a> {
     }
 }
 
-/// A category as text.
+/// Whether a text is a whole number, written without point or exponent, and `value`, which it reads as, another one.
+fn is_rounded(text: &str, value: f64) -> bool {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    value.abs() >= EXACT as f64
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && ![format!("{:.0}", value.abs()), value.abs().to_string()]
+            .iter()
+            .any(|exact| exact == digits.trim_start_matches('0'))
+}
+
+/// Refuses a whole number that was to be one of f64.
+#[cold]
+pub(crate) fn inexact(place: String) -> RowsError {
+    let problem = "is a whole number beyond 2^53, which is not exact as float64; convert the column, or leave it out by --ignore";
+    RowsError::Cell { place, problem: problem.to_owned() }
+}
+
 /// What a cell of the column of weights holds, where it holds a `number`.
 pub(crate) fn weight(number: Option<f64>, place: impl Fn() -> String) -> Result<f64> {
     match number {
@@ -214,6 +244,7 @@ pub(crate) fn weight(number: Option<f64>, place: impl Fn() -> String) -> Result<
     }
 }
 
+/// A category as text.
 fn in_words(category: &Category) -> String {
     match category {
         Category::Text(text) => text.clone(),
@@ -286,6 +317,39 @@ mod tests {
             let message = text(&mut plain, cell).unwrap_err().to_string();
             assert!(message.starts_with(&place()) && message.contains(says), "{message}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_that_no_float_holds_are_refused_unless_they_are_words_or_missing() {
+        let known = Words::new(
+            vec![Category::Text("9007199254740993".to_owned()), Category::Number(EXACT as f64)],
+            UnknownWord::Missing,
+        );
+        let (mut plain, mut of_words) = (feature(None, &[]), feature(Some(&known), &[]));
+        for cell in ["9007199254740995", "-9007199254740995", "+0009007199254740995", "18446744073709551615"]
+        {
+            for feature in [&mut plain, &mut of_words] {
+                let message = text(feature, cell).unwrap_err().to_string();
+                assert!(message.contains("is a whole number beyond 2^53"), "{message}");
+            }
+        }
+        for (cell, wanted) in [
+            ("9007199254740991", 9007199254740991.0),
+            ("-9007199254740992", -9007199254740992.0),
+            ("009007199254740994", 9007199254740994.0),
+            ("18446744073709551616", 18446744073709551616.0),
+            // As programs write the number nearest to it.
+            ("123456789012345680000", 123456789012345680000.0),
+            ("9007199254740993.0", 9007199254740992.0),
+            ("9007199254740993e0", 9007199254740992.0),
+        ] {
+            assert_eq!(text(&mut plain, cell).unwrap(), wanted, "{cell}");
+        }
+        assert!(text(&mut plain, "9007199254740993").is_err());
+        assert_eq!(text(&mut of_words, "9007199254740993").unwrap(), 0.0);
+        assert_eq!(text(&mut of_words, "9007199254740992").unwrap(), 1.0);
+        let sentinels = ["99999999999999999999".parse().unwrap()];
+        assert_eq!(text(&mut feature(None, &sentinels), "99999999999999999999").unwrap(), -1.0);
     }
 
     #[test]

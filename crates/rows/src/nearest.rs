@@ -39,7 +39,7 @@ pub(crate) fn list(names: &[&str]) -> String {
     text
 }
 
-/// A text in quotes, of a long one the beginning: where quotes do not end, a cell is the rest of the file.
+/// A text in quotes, of a long one the beginning: where a quote is missing, a cell goes on to the next.
 pub(crate) fn shown(text: &str) -> String {
     const SHOWN: usize = 100;
     match text.char_indices().nth(SHOWN) {

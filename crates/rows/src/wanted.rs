@@ -22,6 +22,7 @@ pub struct Wanted<'a> {
     /// The column to set aside, by name or by index; the one named `target`, if there is one, where it is `None`.
     pub target: Option<&'a str>,
     /// The column that says which row it is, by name or by index: set aside, unless it is a feature as well, and handed over as text.
+    /// That of a decimal has all of its digits, that of a day or a time is by ISO 8601.
     pub id: Option<&'a str>,
     /// The column that says how much each row weighs, by name or by index: set aside, unless it is a feature as well, and handed over as
     /// numbers.

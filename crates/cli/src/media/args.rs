@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use apportion::{Budget, Method, SolutionConcept};
 use clap::{Args, ValueEnum};
 
-use crate::args::{Accuracy, Threads};
+use crate::args::{Accuracy, Threads, seed};
 use crate::methods;
 use crate::output::Format;
 
@@ -169,7 +169,7 @@ pub(super) struct Division {
     pub(super) class: Option<usize>,
 
     /// Seed of all draws; the same seed gives the same bytes on any number of threads
-    #[arg(long, default_value_t = 0, value_name = "U64")]
+    #[arg(long, default_value_t = 0, value_name = "U64", value_parser = seed, allow_negative_numbers = true)]
     pub(super) seed: u64,
 
     #[command(flatten)]

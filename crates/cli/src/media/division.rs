@@ -283,7 +283,7 @@ impl Divided {
             classes: None,
             has_ids: false,
             has_inputs,
-            are_estimates: self.budget.is_some() || !block.std_errors.is_empty(),
+            are_estimates: self.budget.is_some() || block.are_estimates(),
             top: None,
         };
         Ok((attributions, block))

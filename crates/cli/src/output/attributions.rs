@@ -48,7 +48,7 @@ pub(crate) struct Attributions {
     pub(crate) has_ids: bool,
     /// Whether the rows come with their inputs.
     pub(crate) has_inputs: bool,
-    /// Whether the values are estimates, with errors worth a column.
+    /// Whether the values are estimates, with errors worth a column: so are all of a run, also those that came out exact.
     pub(crate) are_estimates: bool,
     /// How many players are told of each row, where not all are.
     pub(crate) top: Option<usize>,
@@ -136,7 +136,7 @@ impl Attributions {
         let players = self.by_size(block, line);
         let (first, rest) = players.split_at(top.min(players.len()));
         let told = |&player: &usize| {
-            let error = Some(self.error_of(block, line, player)).filter(|error| !error.is_nan());
+            let error = self.are_estimates.then(|| self.error_of(block, line, player));
             let inputs = || match self.players[player][..] {
                 [feature] => self.input(block, line.0, feature),
                 ref group => {
@@ -146,7 +146,7 @@ impl Attributions {
             Told {
                 feature: &names[player],
                 value: self.value_of(block, line, player),
-                std_error: error,
+                std_error: error.filter(|error| !error.is_nan()),
                 input: self.has_inputs.then(inputs),
             }
         };
@@ -260,7 +260,7 @@ impl Results for Attributions {
             base: Outputs(block.of_row(&block.base, row)),
             prediction: Outputs(block.of_row(&block.predictions, row)),
             values: is_whole.then(|| players(block.of_row(&block.values, row))),
-            std_errors: (is_whole && !block.std_errors.is_empty())
+            std_errors: (is_whole && self.are_estimates)
                 .then(|| players(block.of_row(&block.std_errors, row))),
             top: top.map(Each::of),
             rest: rest.map(Each::of),
@@ -270,7 +270,7 @@ impl Results for Attributions {
             // The normal law needs none.
             degrees_of_freedom: run
                 .map(|run| run.degrees_of_freedom)
-                .filter(|degrees| degrees.is_finite() && is_whole && !block.std_errors.is_empty()),
+                .filter(|degrees| degrees.is_finite() && is_whole && self.are_estimates),
             certificate: run.and_then(|run| run.certificate.as_ref()).map(|certificate| Certified {
                 stopped_by: certificate.stopped_by,
                 guarantee: certificate.guarantee,

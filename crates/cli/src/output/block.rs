@@ -19,7 +19,7 @@ pub(crate) struct Block {
     pub(crate) values: Vec<f64>,
     /// The players of each coalition, where values are of coalitions.
     pub(crate) coalitions: Vec<Vec<usize>>,
-    /// As values, and missing where the method cannot tell; empty where all values are exact.
+    /// As values: zero where one is exact, and missing where the method cannot tell; empty where an oracle knew all.
     pub(crate) std_errors: Vec<f64>,
     /// How each row was explained; empty where an oracle knew its values.
     pub(crate) runs: Vec<Run>,
@@ -43,20 +43,22 @@ impl Block {
         self.rows.len()
     }
 
-    /// Appends what was found of each row. Values are estimates where any has an error.
+    /// Whether any value has an error, or may have one.
+    pub(crate) fn are_estimates(&self) -> bool {
+        self.std_errors.iter().any(|&error| error != 0.0)
+    }
+
+    /// Appends what was found of each row.
     pub(crate) fn extend(&mut self, explanations: Vec<Explanation>) {
-        let has_error = |explanation: &Explanation| match &explanation.std_errors {
-            Some(errors) => errors.iter().any(|&error| error != 0.0),
-            None => true,
-        };
-        let are_estimates = explanations.iter().any(has_error);
         for explanation in explanations {
-            if are_estimates {
-                match explanation.std_errors {
-                    Some(errors) => self.std_errors.extend(errors),
-                    None => {
-                        self.std_errors.extend(std::iter::repeat_n(f64::NAN, explanation.values.len()));
-                    }
+            match explanation.std_errors {
+                Some(errors) => self.std_errors.extend(errors),
+                None => {
+                    let diagnostics = &explanation.diagnostics;
+                    // Exact values of a game that was drawn have the error of the draws.
+                    let is_exact = diagnostics.exact && diagnostics.draws.is_none();
+                    let error = if is_exact { 0.0 } else { f64::NAN };
+                    self.std_errors.extend(std::iter::repeat_n(error, explanation.values.len()));
                 }
             }
             self.base.extend(explanation.base);
@@ -96,5 +98,38 @@ impl Block {
             certificate.half_widths.iter_mut().for_each(only);
         }
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use apportion::SolutionConcept;
+
+    use super::*;
+
+    /// Two values of one output with these errors.
+    fn explanation(std_errors: Option<[f64; 2]>, is_exact: bool, draws: Option<usize>) -> Explanation {
+        let value = SolutionConcept::Semivalue(apportion::Semivalue::Shapley);
+        let mut explanation =
+            Explanation::estimate("by hand", value, vec![1.0, 2.0], (vec![0.0], vec![3.0]), (4, 1));
+        explanation.std_errors = std_errors.map(Vec::from);
+        explanation.diagnostics.exact = is_exact;
+        explanation.diagnostics.draws = draws;
+        explanation
+    }
+
+    #[test]
+    fn each_value_has_an_error_that_is_zero_where_it_is_exact() {
+        let mut block = Block::default();
+        block.extend(vec![explanation(Some([0.0; 2]), true, None), explanation(None, true, None)]);
+        assert!(block.std_errors == [0.0; 4] && !block.are_estimates());
+        block.extend(vec![explanation(Some([0.5, 0.0]), false, None)]);
+        assert!(block.std_errors[4..] == [0.5, 0.0] && block.are_estimates());
+        for unknown in [explanation(None, false, None), explanation(None, true, Some(1))] {
+            let mut block = Block::default();
+            block.extend(vec![unknown]);
+            assert!(block.std_errors.len() == 2 && block.std_errors.iter().all(|error| error.is_nan()));
+            assert!(block.are_estimates());
+        }
     }
 }

@@ -93,7 +93,11 @@ impl Destination {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new(".")).to_owned();
         if path.file_name().is_none() || !folder.is_dir() {
-            bail!("{option} {}: there is no folder {}", given.display(), folder.display());
+            bail!(
+                "{option} {}: there is no folder {}; make it, or give another name",
+                given.display(),
+                folder.display()
+            );
         }
         take_left_overs_away(&folder);
         new_file(&folder, false).with_context(|| {

@@ -41,7 +41,7 @@ impl<W: Write + Send> Writer for Archive<'_, W> {
     }
 
     fn end(mut self: Box<Self>) -> Result<()> {
-        let mut archive = ZipWriter::new_stream(&mut self.out);
+        let mut archive = ZipWriter::new_stream(UntilFailure { out: &mut self.out, has_failed: false });
         // The same bytes on every day.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
@@ -59,6 +59,28 @@ impl<W: Write + Send> Writer for Archive<'_, W> {
         }
         archive.finish().map_err(io::Error::from)?;
         Ok(self.out.flush()?)
+    }
+}
+
+/// Writes until that fails, and then takes what comes without a word. An archive that is dropped writes its end, and would say on standard
+/// error that it cannot.
+struct UntilFailure<W> {
+    out: W,
+    has_failed: bool,
+}
+
+impl<W: Write> Write for UntilFailure<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.has_failed {
+            return Ok(bytes.len());
+        }
+        let written = self.out.write(bytes);
+        self.has_failed = written.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.has_failed { Ok(()) } else { self.out.flush() }
     }
 }
 

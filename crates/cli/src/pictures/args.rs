@@ -42,7 +42,8 @@ pub(crate) struct Plot {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) top: Option<u16>,
 
-    /// A condition that divides rows into cohorts, such as "age >= 40" or "city = Paris"; any number of them
+    /// A condition that divides rows into cohorts, such as "age >= 40", "city = Paris" or "prediction > 0.5", names in quotes or without;
+    /// any number of them
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) cohorts: Vec<String>,
 

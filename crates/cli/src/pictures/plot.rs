@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use anyhow::Result;
-use apportion::plots::{Condition, Dress, Explained, Kind, Options, PlotError};
+use apportion::plots::{Condition, Dress, Explained, Kind, Options, PlotError, Scene};
 
 use super::args::Plot;
 use super::results;
 use crate::failure::Usage;
+use crate::messages;
 use crate::output::Destination;
 
 pub(crate) fn run(args: &Plot) -> Result<()> {
@@ -58,10 +59,32 @@ impl Picture {
         let scene = kind.lay_out(explained, options).map_err(asked_wrongly)?;
         let bytes = match self {
             Self::Svg => (scene.svg(Dress::Colours) + "\n").into_bytes(),
-            Self::Png => scene.png(scale)?,
+            Self::Png => {
+                let png = scene.png(scale)?;
+                note_what_the_font_lacks(&scene);
+                png
+            }
             Self::Csv => scene.table.to_csv().into_bytes(),
         };
         destination.write(|out| Ok(out.write_all(&bytes)?))
+    }
+}
+
+/// Says which letters of a figure are boxes in a PNG.
+fn note_what_the_font_lacks(scene: &Scene) {
+    const SHOWN: usize = 5;
+    let letters = scene.letters_without_font();
+    let first: Vec<String> =
+        letters.iter().take(SHOWN).map(|letter| format!("{:?}", letter.to_string())).collect();
+    let more = match letters.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    if !letters.is_empty() {
+        messages::note(format_args!(
+            "the font of PNG figures lacks {}{more}; write an .svg, whose viewer has fonts of its own",
+            first.join(", ")
+        ));
     }
 }
 

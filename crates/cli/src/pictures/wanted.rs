@@ -11,7 +11,7 @@ use super::plot::Picture;
 use super::report;
 use crate::args::Explain;
 use crate::failure::Usage;
-use crate::output::{Block, Destination};
+use crate::output::{Block, Destination, Format};
 
 /// Pixels of a PNG to a pixel of a page.
 const SCALE: f64 = 2.0;
@@ -42,7 +42,23 @@ impl<'a> Wanted<'a> {
             return Err(Usage(format!("--report and {option} name the same file; give two")).into());
         }
         let picture = |kind| Ok::<_, anyhow::Error>((kind, Picture::named(args.output.out.as_deref())?));
-        Ok(Self { figure: args.plot.map(picture).transpose()?, page, gathered: Gathered::default(), args })
+        let figure = args.plot.map(picture).transpose()?;
+        let wanted = Self { figure, page, gathered: Gathered::default(), args };
+        let format = args.output.format;
+        if format != Format::Json && !wanted.are_results_written() {
+            let format = format.name();
+            return Err(Usage(match wanted.figure {
+                Some(_) => format!(
+                    "--format {format} is of results, and --plot draws a figure in their place: leave --format out (the figure is \
+                     written as the ending of --out says), or write results in JSON and draw them by apportion plot"
+                ),
+                None => format!(
+                    "--format {format} is of results, which --report has no file for: give one by --out, or leave --format out"
+                ),
+            })
+            .into());
+        }
+        Ok(wanted)
     }
 
     /// Whether results are written: not where there is a figure in their place, nor a page without a file for them.

@@ -248,7 +248,7 @@ fn a_file_gets_what_standard_output_would() {
 #[test]
 fn a_reader_that_goes_away_ends_the_run_without_a_word_and_with_status_1() {
     use std::process::{Command, Stdio};
-    for format in ["json", "csv", "table", "npy"] {
+    for format in ["json", "csv", "table", "npy", "npz"] {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin("apportion"))
             .args(diabetes(&["--format", format, "--game", "path-dependent"]))
             .stdout(Stdio::piped())

@@ -168,6 +168,8 @@ const SECTIONS: &[Section] = &[
             "--out same --checkpoint same",
             "--format npy --summary",
             "--format npz --top 3",
+            "--format csv --plot bar",
+            "--format csv --report page.html",
         ],
     },
     Section {
@@ -224,11 +226,14 @@ const SECTIONS: &[Section] = &[
             "plot cohorts --in begun.results --where age",
             "plot cohorts --in begun.results --where 'weight > 3'",
             "plot cohorts --in begun.results --where 'age > 1000'",
+            "plot cohorts --in begun.results --where 'prediction > high'",
             "plot network --in begun.results",
             "plot convergence --in begun.results",
             "plot groups --in begun.results",
             "plot text --in begun.results",
             "plot image --in begun.results",
+            "plot bar --in letters.results --out figure.png",
+            "plot bar --in huge.results",
             "plot bar --in nothing.json",
             "plot bar --in diabetes.csv.gz",
             "plot bar --in list.json",
@@ -305,6 +310,12 @@ fn folder() -> tempfile::TempDir {
     run("explain --model stump.json --rows two.csv --interactions --out pairs.results");
     let results = fs::read_to_string(at("begun.results")).unwrap();
     fs::write(at("cut.results"), &results[..results.len() / 2]).unwrap();
+    let made = |name: &str, value: f64| {
+        let row = format!("{{\"row\":0,\"base\":0,\"prediction\":{value:e},\"values\":[{value:e}]}}");
+        format!("{{\"features\":[\"{name}\"],\"explanations\":[{row}]}}")
+    };
+    fs::write(at("letters.results"), made("年齢", 1.0)).unwrap();
+    fs::write(at("huge.results"), made("age", 1e302)).unwrap();
     let begun = fs::read_to_string(at("begun.json")).unwrap();
     fs::write(at("cut.json"), &begun[..begun.len() / 2]).unwrap();
     fs::write(at("changed.json"), begun.replace("\"seed\":\"0\"", "\"seed\":\"1\"")).unwrap();

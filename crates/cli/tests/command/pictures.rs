@@ -120,6 +120,11 @@ fn what_is_not_there_is_refused_with_what_is() {
         (&["--feature", "petals"], "there is no feature \"petals\"; known are sepal length (cm)"),
         (&["--where", "age"], "\"age\" divides no rows"),
         (&["--where", "age > 3"], "age"),
+        (&["--where", "\"age\" > 3"], "there is no feature \"age\""),
+        (
+            &["--where", "petal length (cm) > 1000"],
+            "no row meets it, as the inputs of petal length (cm) go from 1.3",
+        ),
     ] {
         let kind = if more[0] == "--where" { "cohorts" } else { "scatter" };
         let kind = if more[0] == "--row" { "waterfall" } else { kind };
@@ -277,6 +282,93 @@ fn rows_without_errors_among_others_are_read_as_exact() {
             assert_eq!(figure.contains("b: +2, error unknown"), !errors.is_empty(), "{name} {at}");
         }
     }
+}
+
+#[test]
+fn conditions_take_names_in_quotes_and_the_prediction() {
+    let (folder, file) = results(DIABETES, "r.json", &["--select", "0-9"]);
+    let csv = folder.path().join("numbers.csv");
+    // The number of rows, the mean size and its half width on each line.
+    let cohorts = |condition: &str| -> Vec<String> {
+        bytes(&plot("cohorts", &file, &["--where", condition, "--out", csv.to_str().unwrap()]));
+        let numbers = |line: &str| line.rsplit(',').take(3).collect::<Vec<_>>().join(",");
+        fs::read_to_string(&csv).unwrap().lines().skip(1).map(numbers).collect()
+    };
+    assert_eq!(cohorts("\"age\" >= 0"), cohorts("age >= 0"));
+    let found: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let rows = found["explanations"].as_array().unwrap();
+    let predictions: Vec<f64> = rows.iter().map(|row| row["prediction"].as_f64().unwrap()).collect();
+    let least = predictions.iter().copied().fold(f64::INFINITY, f64::min);
+    let above = predictions.iter().filter(|&&prediction| prediction > least).count();
+    let numbers = cohorts(&format!("prediction > {least}"));
+    assert!(numbers[0].ends_with(&format!(",{above}")), "{above}: {numbers:?}");
+}
+
+/// Results of one row of features with these names, the first of which matters most.
+fn of_features(folder: &Path, names: &[String], value: f64) -> PathBuf {
+    let mut values = vec![0.0; names.len()];
+    values[0] = value;
+    let file = folder.join("made.json");
+    let row = serde_json::json!({"row": 0, "base": 0.0, "prediction": value, "values": values});
+    let names = serde_json::json!(names);
+    fs::write(&file, format!("{{\"features\":{names},\"explanations\":[{row}]}}")).unwrap();
+    file
+}
+
+#[test]
+fn messages_are_short_however_many_features_there_are_and_however_large_numbers_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..500).map(|place| format!("feature {place}")).collect();
+    let file = of_features(folder.path(), &names, 1.0);
+    let says = refused(&plot("scatter", &file, &["--feature", "featur 321"]), 2);
+    assert!(says.contains("known are feature 321, feature 0, "), "{says}");
+    assert!(says.ends_with("feature 8 and 490 more\n"), "{says}");
+    let says = refused(&plot("cohorts", &file, &["--where", "featur 321 > 3"]), 2);
+    assert!(says.contains("known are feature 321, feature 0, ") && says.contains("and 490 more"), "{says}");
+    let file = of_features(folder.path(), &names[..2], 1e302);
+    let says = refused(&plot("bar", &file, &[]), 1);
+    assert!(says.contains("row 0 has 1e302 among its values") && says.len() < 300, "{says}");
+}
+
+#[test]
+fn letters_that_the_font_of_a_png_lacks_are_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let said = |name: &str, ending: &str| {
+        let file = of_features(folder.path(), &[name.to_owned(), "größe".to_owned()], 1.0);
+        let output = run(&plot("bar", &file, &["--out", &out(&format!("figure.{ending}"))]));
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let note = said("年e\u{301}", "png");
+    assert!(
+        note.starts_with("note: the font of PNG figures lacks \"年\", \"\\u{301}\"; write an .svg"),
+        "{note}"
+    );
+    assert_eq!(note.lines().count(), 1);
+    let many = said("一二三四五六七", "png");
+    assert!(many.contains("\"一\", \"二\", \"三\", \"四\", \"五\" and 2 more; "), "{many}");
+    assert_eq!((said("年", "svg"), said("âge", "png")), (String::new(), String::new()));
+}
+
+#[test]
+fn formats_of_results_that_are_not_written_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html").to_str().unwrap().to_owned();
+    for (more, says) in [
+        (&["--plot", "bar", "--format", "csv"][..], "--format csv is of results, and --plot draws a figure"),
+        (
+            &["--report", &page, "--format", "npz"],
+            "--format npz is of results, which --report has no file for",
+        ),
+    ] {
+        let told = refused(&on("explain", DIABETES[0], DIABETES[1], more), 2);
+        assert!(told.contains(says), "{told}");
+    }
+    let out = folder.path().join("r.csv").to_str().unwrap().to_owned();
+    let both = ["--select", "0-2", "--report", &page, "--format", "csv", "--out", &out];
+    bytes(&on("explain", DIABETES[0], DIABETES[1], &both));
+    assert!(fs::read_to_string(&out).unwrap().starts_with("row,base,") && Path::new(&page).exists());
 }
 
 #[test]

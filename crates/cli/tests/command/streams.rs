@@ -156,6 +156,40 @@ fn every_format_tells_the_same_of_the_same_rows() {
     );
 }
 
+/// What is asked to be estimated, and comes out exact.
+#[test]
+fn errors_of_exact_estimates_are_zero_in_every_format() {
+    let of = |more: &[&str]| {
+        let options = ["--background", "mean", "--select", "3,50", "--method", "leverage-shap"];
+        let options = [&options[..], &["--budget", "2000"], more].concat();
+        on("explain", "diabetes_xgb.json.gz", "diabetes.csv.gz", &options)
+    };
+    for row in json(&of(&[]))["explanations"].as_array().unwrap() {
+        assert_eq!(row["evaluations"], 1024, "all coalitions");
+        assert_eq!(numbers(&row["std_errors"]), [0.0; 10]);
+    }
+    for format in ["csv", "parquet", "arrow", "feather"] {
+        let table = read(&bytes(&of(&["--format", format])), false);
+        // Row, base, prediction, and for each feature the value, its error and the input.
+        let lines: Vec<&[f64]> = table.values.chunks_exact(33).collect();
+        assert_eq!(lines.len(), 2, "{format}");
+        assert!(lines.iter().all(|line| line[13..23] == [0.0; 10]), "{format}: {lines:?}");
+    }
+    let archive = bytes(&of(&["--format", "npz"]));
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(archive)).unwrap();
+    let mut errors = Vec::new();
+    archive.by_name("std_errors.npy").unwrap().read_to_end(&mut errors).unwrap();
+    assert!(String::from_utf8_lossy(&errors).contains("'shape': (2, 10)"));
+    assert_eq!(errors[errors.len() - 160..], [0; 160]);
+    assert_eq!((errors.len() - 160) % 64, 0, "nothing but the header stands before the numbers");
+    let top = json(&of(&["--top", "2"]));
+    assert_eq!(top["explanations"][0]["top"][0]["std_error"], 0.0);
+    // Exact methods have no errors to tell.
+    let exact = ["--background", "mean", "--select", "3", "--method", "exact"];
+    let exact = json(&on("explain", "diabetes_xgb.json.gz", "diabetes.csv.gz", &exact));
+    assert!(exact["explanations"][0].get("std_errors").is_none());
+}
+
 #[test]
 fn ids_and_words_are_in_every_table() {
     let folder = tempfile::tempdir().unwrap();

@@ -18,7 +18,7 @@ pub struct Batch {
     pub predictions: Vec<f64>,
     /// φ: rows × p × k; of interactions rows × p × p × k.
     pub values: Vec<f64>,
-    /// A standard error for each value, NaN where it is not known; empty where all values are exact.
+    /// A standard error for each value, NaN where it is not known; empty, or zeros, where all values are exact.
     pub std_errors: Vec<f64>,
     /// Degrees of freedom of the standard errors of each row; empty where there are many.
     pub degrees_of_freedom: Vec<f64>,

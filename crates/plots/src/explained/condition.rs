@@ -1,15 +1,19 @@
-//! Conditions on the inputs of rows.
+//! Conditions on the inputs and the predictions of rows.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use super::{Explained, shown};
 use crate::error::PlotError;
+use crate::names::listed;
+use crate::scene::digits;
 
-/// What a feature's input is compared with, such as `age >= 40` or `city = Paris`.
+/// What a feature's input or the prediction is compared with, such as `age >= 40`, `city = Paris` or `prediction > 0.5`.
 ///
 /// It is a feature, one of `<`, `<=`, `>`, `>=`, `=` and `!=`, and a number, or a word of a feature whose inputs are words, or `missing`. Names
-/// may have spaces and signs in them: of all ways to read a condition, that with the longest name of a feature which there is counts. A
+/// may have spaces and signs in them: of all ways to read a condition, that with the longest name of a feature which there is counts. Names
+/// and words may stand in quotes, in which two quotes are one. `prediction` is that of the row, unless a feature has that name. A
 /// row whose input is missing meets `= missing`, and else no condition.
 ///
 /// ```
@@ -17,6 +21,7 @@ use crate::error::PlotError;
 ///
 /// let condition: Condition = "hours per week >= 40".parse()?;
 /// assert_eq!(condition.to_string(), "hours per week >= 40");
+/// assert!("\"price in $\" < 10".parse::<Condition>().is_ok());
 /// assert!("hours per week".parse::<Condition>().is_err());
 /// # Ok::<(), PlotError>(())
 /// ```
@@ -45,10 +50,21 @@ const SIGNS: [(&str, Comparison); 7] = [
     ("=", Comparison::Equal),
 ];
 
-/// A condition whose feature is known.
+/// A way to read a condition: what is compared, how, and with what.
+type Way<'c> = (Cow<'c, str>, Comparison, &'c str);
+
+/// What rows have a number of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Quantity {
+    /// The input of the feature at this place.
+    Input(usize),
+    Prediction,
+}
+
+/// A condition whose quantity is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Read {
-    feature: usize,
+    of: Quantity,
     comparison: Comparison,
     /// NaN for what is missing.
     number: f64,
@@ -74,35 +90,59 @@ impl fmt::Display for Condition {
 }
 
 impl Condition {
-    /// The places, among the rows that are kept, of those that meet it, in order.
+    /// The places, among the rows that are kept, of those that meet it, in order. The prediction is that of the output at this place.
     ///
     /// # Errors
     ///
     /// [`PlotError::Condition`] where results have no such feature, no inputs, or its inputs cannot be compared so.
-    pub fn rows(&self, explained: &Explained) -> Result<Vec<usize>, PlotError> {
-        if !explained.has_inputs() {
+    pub fn rows(&self, explained: &Explained, output: usize) -> Result<Vec<usize>, PlotError> {
+        let Read { of, comparison, number } = self.read(explained)?;
+        if of != Quantity::Prediction && !explained.has_inputs() {
             return Err(self.refused("the results have no inputs; keep them in the results"));
         }
-        let read = self.read(explained)?;
-        Ok((0..explained.rows()).filter(|&row| read.is_met(explained.input(row, read.feature))).collect())
+        let is_met = |&row: &usize| comparison.is_met(of.number(explained, row, output), number);
+        Ok((0..explained.rows()).filter(is_met).collect())
     }
 
-    /// The feature, the sign and what the input is compared with.
+    /// The same, refused where no row meets it.
+    pub(crate) fn some_rows(&self, explained: &Explained, output: usize) -> Result<Vec<usize>, PlotError> {
+        let rows = self.rows(explained, output)?;
+        if !rows.is_empty() {
+            return Ok(rows);
+        }
+        let of = self.read(explained)?.of;
+        let rows = if explained.is_sample() { "row that is kept" } else { "row" };
+        let numbers = (0..explained.rows()).map(|row| of.number(explained, row, output));
+        let known: Vec<f64> = numbers.filter(|number| !number.is_nan()).collect();
+        let least = known.iter().copied().reduce(f64::min);
+        let why = match (least, known.iter().copied().reduce(f64::max)) {
+            (Some(least), Some(greatest)) if of.words(explained).is_empty() => format!(
+                "no {rows} meets it, as {} go from {} to {}",
+                of.shown(explained),
+                digits(least, 5),
+                digits(greatest, 5)
+            ),
+            _ => format!("no {rows} meets it"),
+        };
+        Err(self.refused(why))
+    }
+
+    /// The quantity, the sign and what it is compared with.
     fn read(&self, explained: &Explained) -> Result<Read, PlotError> {
-        let features = &explained.heading.features;
-        let place = |name: &str| features.iter().position(|feature| feature.trim() == name);
-        let known = self.ways().filter_map(|(name, comparison, text)| Some((place(name)?, comparison, text)));
-        let found: Vec<Result<Read, String>> =
-            known.map(|(feature, comparison, text)| read(explained, feature, comparison, text)).collect();
-        // Names get longer from way to way.
+        let known = self.ways().filter_map(|(name, comparison, text)| {
+            let of = Quantity::named(&name, explained)?;
+            Some(read(explained, of, comparison, text))
+        });
+        let found: Vec<Result<Read, String>> = known.collect();
+        // Names get longer from way to way, and what stands in quotes is meant so.
         match found.iter().rev().find_map(|way| way.as_ref().ok()) {
             Some(&read) => Ok(read),
             None => {
                 let why = found.into_iter().rev().find_map(Result::err).unwrap_or_else(|| {
-                    let name = self.ways().next().map_or("", |(name, ..)| name);
-                    let first: Vec<_> = features.iter().take(12).map(|name| shown(name)).collect();
-                    let more = if features.len() > 12 { ", …" } else { "" };
-                    format!("there is no feature {name:?}, known are {}{more}", first.join(", "))
+                    let way = self.way_in_quotes().or_else(|| self.ways().next());
+                    let name = way.map_or_else(String::new, |(name, ..)| name.into_owned());
+                    let features = explained.heading.features.iter().map(String::as_str);
+                    format!("there is no feature {name:?}, known are {}", listed(&name, features))
                 });
                 Err(self.refused(why))
             }
@@ -110,16 +150,25 @@ impl Condition {
     }
 
     /// All ways to read it: what is before a sign, the sign, and what is behind it.
-    fn ways(&self) -> impl Iterator<Item = (&str, Comparison, &str)> {
+    fn ways(&self) -> impl Iterator<Item = Way<'_>> {
         // Where the last sign ended: the second letter of one is none by itself.
         let mut end = 0;
-        self.0.char_indices().filter_map(move |(at, _)| {
-            let is_here = |&(sign, _): &(&str, Comparison)| at >= end && self.0[at..].starts_with(sign);
-            let (sign, comparison) = SIGNS.into_iter().find(is_here)?;
+        let ways = self.0.char_indices().filter_map(move |(at, _)| {
+            let (sign, comparison) = sign(&self.0[at..]).filter(|_| at >= end)?;
             end = at + sign.len();
             let (name, text) = (self.0[..at].trim(), self.0[at + sign.len()..].trim());
-            (!name.is_empty() && !text.is_empty()).then_some((name, comparison, text))
-        })
+            (!name.is_empty() && !text.is_empty()).then_some((Cow::Borrowed(name), comparison, text))
+        });
+        ways.chain(self.way_in_quotes())
+    }
+
+    /// The way to read it where it begins with a name in quotes.
+    fn way_in_quotes(&self) -> Option<Way<'_>> {
+        let (name, behind) = quoted(&self.0)?;
+        let behind = behind.trim_start();
+        let (sign, comparison) = sign(behind)?;
+        let text = behind[sign.len()..].trim();
+        (!text.is_empty()).then_some((Cow::Owned(name), comparison, text))
     }
 
     pub(crate) fn refused(&self, why: impl Into<String>) -> PlotError {
@@ -127,57 +176,110 @@ impl Condition {
     }
 }
 
-fn read(explained: &Explained, feature: usize, comparison: Comparison, text: &str) -> Result<Read, String> {
+/// The sign that a text begins with.
+fn sign(text: &str) -> Option<(&'static str, Comparison)> {
+    SIGNS.into_iter().find(|(sign, _)| text.starts_with(sign))
+}
+
+/// What a text has in quotes at its beginning, where two quotes are one, and what stands behind them.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let mut left = text.strip_prefix('"')?;
+    let mut inside = String::new();
+    loop {
+        let (before, behind) = left.split_once('"')?;
+        inside.push_str(before);
+        let Some(more) = behind.strip_prefix('"') else { return Some((inside, behind)) };
+        inside.push('"');
+        left = more;
+    }
+}
+
+fn read(explained: &Explained, of: Quantity, comparison: Comparison, text: &str) -> Result<Read, String> {
     let is_of_order = !matches!(comparison, Comparison::Equal | Comparison::Different);
-    let words = &explained.heading.categories[feature];
-    let name = || shown(&explained.heading.features[feature]);
+    let words = of.words(explained);
+    let inside = quoted(text).and_then(|(inside, behind)| behind.is_empty().then_some(inside));
     if !words.is_empty() {
         if is_of_order {
-            return Err(format!("the inputs of {} are words, which are compared by = and != alone", name()));
+            return Err(format!("{} are words, which are compared by = and != alone", of.shown(explained)));
         }
-        if let Some(code) = words.iter().position(|word| word.trim() == text) {
-            return Ok(Read { feature, comparison, number: code as f64 });
+        let code = |text: &str| words.iter().position(|word| word.trim() == text.trim());
+        if let Some(code) = code(text).or_else(|| code(inside.as_deref()?)) {
+            return Ok(Read { of, comparison, number: code as f64 });
         }
     }
+    let text = inside.as_deref().unwrap_or(text);
     if text == "missing" {
         return match is_of_order {
             true => Err("what is missing is compared by = and != alone".to_owned()),
-            false => Ok(Read { feature, comparison, number: f64::NAN }),
+            false => Ok(Read { of, comparison, number: f64::NAN }),
         };
     }
     if !words.is_empty() {
-        let first: Vec<_> = words.iter().take(12).map(|word| shown(word)).collect();
-        let more = if words.len() > 12 { ", …" } else { "" };
-        return Err(format!("{} is never {text:?}, known are {}{more}", name(), first.join(", ")));
+        let known = listed(text, words.iter().map(String::as_str));
+        return Err(format!("{} are never {text:?}, known are {known}", of.shown(explained)));
     }
     // A minus as figures write it is one, too.
-    match text.replace('−', "-").parse::<f64>() {
-        Ok(number) if !number.is_nan() => Ok(Read { feature, comparison, number }),
-        _ => Err(format!("the inputs of {} are numbers, and {text:?} is none", name())),
+    match text.trim().replace('−', "-").parse::<f64>() {
+        Ok(number) if !number.is_nan() => Ok(Read { of, comparison, number }),
+        _ => Err(format!("{} are numbers, and {text:?} is none", of.shown(explained))),
     }
 }
 
-impl Read {
-    fn is_met(&self, input: f64) -> bool {
-        let number = self.number;
-        if number.is_nan() {
-            return input.is_nan() == (self.comparison == Comparison::Equal);
+impl Quantity {
+    /// The one of this name: the input of a feature, or the prediction where no feature has its name.
+    fn named(name: &str, explained: &Explained) -> Option<Self> {
+        let features = &explained.heading.features;
+        let exactly = features.iter().position(|feature| feature == name);
+        let feature = exactly.or_else(|| features.iter().position(|feature| feature.trim() == name.trim()));
+        feature.map(Self::Input).or_else(|| (name == "prediction").then_some(Self::Prediction))
+    }
+
+    /// That of a row; NaN where it is missing.
+    fn number(self, explained: &Explained, row: usize, output: usize) -> f64 {
+        match self {
+            Self::Input(feature) => explained.input(row, feature),
+            Self::Prediction => explained.prediction(row, output),
         }
-        if input.is_nan() {
+    }
+
+    /// The words that its numbers are codes of, where they are.
+    fn words(self, explained: &Explained) -> &[String] {
+        match self {
+            Self::Input(feature) => &explained.heading.categories[feature],
+            Self::Prediction => &[],
+        }
+    }
+
+    /// What messages call it.
+    fn shown(self, explained: &Explained) -> String {
+        match self {
+            Self::Input(feature) => format!("the inputs of {}", shown(&explained.heading.features[feature])),
+            Self::Prediction => "predictions".to_owned(),
+        }
+    }
+}
+
+impl Comparison {
+    /// Whether it is so of a number in a row, and one beside it that is NaN for what is missing.
+    fn is_met(self, own: f64, number: f64) -> bool {
+        if number.is_nan() {
+            return own.is_nan() == (self == Self::Equal);
+        }
+        if own.is_nan() {
             return false;
         }
-        match self.comparison {
-            Comparison::Less => input < number,
-            Comparison::AtMost => input <= number,
-            Comparison::Greater => input > number,
-            Comparison::AtLeast => input >= number,
-            Comparison::Equal => is_same(input, number),
-            Comparison::Different => !is_same(input, number),
+        match self {
+            Self::Less => own < number,
+            Self::AtMost => own <= number,
+            Self::Greater => own > number,
+            Self::AtLeast => own >= number,
+            Self::Equal => is_same(own, number),
+            Self::Different => !is_same(own, number),
         }
     }
 }
 
-/// Whether they are the same, or the input is what became of the number in 32 bits.
-fn is_same(input: f64, number: f64) -> bool {
-    input == number || f64::from(number as f32) == input
+/// Whether they are the same, or a row has what became of the number in 32 bits.
+fn is_same(own: f64, number: f64) -> bool {
+    own == number || f64::from(number as f32) == own
 }

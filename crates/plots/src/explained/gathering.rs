@@ -13,8 +13,8 @@ use crate::error::PlotError;
 /// Rows on their way into an [`Explained`].
 ///
 /// Memory holds at most twice the rows that are kept, however many come. Which are kept depends on the seed and on the order of the rows,
-/// and not on how they are cut into batches: those of a random sample, the first with the least and the greatest of every value, prediction
-/// and input, and those that were asked for.
+/// and not on how they are cut into batches: the first row, those of a random sample, the first with the least and the greatest of every
+/// value, prediction and input, and those that were asked for.
 ///
 /// ```
 /// use apportion_plots::{Batch, Gathering, Heading};
@@ -137,6 +137,9 @@ impl Gathering {
         let (players, features, outputs) =
             (self.heading.players.len(), self.heading.features.len(), self.heading.outputs.len());
         batch.check((players, features, outputs), self.heading.interactions.is_some())?;
+        if batch.std_errors.iter().all(|&error| error == 0.0) {
+            batch.std_errors.clear();
+        }
         if let Some(form) = self.heading.interactions {
             self.take_interactions(form, &mut batch);
         }
@@ -277,7 +280,9 @@ impl Gathering {
         let mut is_kept = vec![false; order.len()];
         order[..self.most_rows].iter().for_each(|&at| is_kept[at] = true);
         for (at, place) in self.places.iter().enumerate() {
-            is_kept[at] |= extremes.contains(place) || self.wanted.contains(&self.kept.rows[at]);
+            // The first row is what figures of one row show unless another is asked for.
+            is_kept[at] |=
+                *place == 0 || extremes.contains(place) || self.wanted.contains(&self.kept.rows[at]);
         }
         let places: Vec<usize> = (0..is_kept.len()).filter(|&at| is_kept[at]).collect();
         self.kept = self.kept.only(&places);
@@ -399,7 +404,7 @@ mod tests {
     fn extremes_and_wanted_rows_are_kept_with_all_that_is_theirs() {
         let explained = gathered(2000, &[100, 1000], 50, 3);
         let kept = explained.kept();
-        assert!(kept.rows.len() >= 50 && kept.rows.len() <= 50 + 2 * (6 + 2 + 3) + 1, "{}", kept.rows.len());
+        assert!(kept.rows.len() >= 50 && kept.rows.len() <= 50 + 2 * (6 + 2 + 3) + 2, "{}", kept.rows.len());
         assert!(kept.rows.contains(&21));
         for at in 0..6 {
             let spread = &explained.summary().values[at];
@@ -417,6 +422,13 @@ mod tests {
         }
         let others = gathered(2000, &[], 50, 4);
         assert_ne!(kept.rows, others.kept().rows, "another seed, another sample");
+    }
+
+    #[test]
+    fn the_first_row_is_kept_whatever_the_seed() {
+        for seed in 0..20 {
+            assert_eq!(gathered(2000, &[300], 50, seed).kept().rows[0], 0, "seed {seed}");
+        }
     }
 
     proptest! {
@@ -450,6 +462,22 @@ mod tests {
                 assert_eq!(half > 0.0, order[row / 2], "row {row} of {order:?}: {half}");
             }
         }
+    }
+
+    #[test]
+    fn errors_that_are_all_zero_are_of_exact_values() {
+        let zeros = |range| {
+            let rows = rows(range);
+            Batch { std_errors: vec![0.0; rows.std_errors.len()], ..rows }
+        };
+        let gathered = |batches: [Batch; 2]| {
+            let mut gathering = Gathering::new(heading()).unwrap();
+            batches.into_iter().for_each(|batch| gathering.add(batch).unwrap());
+            gathering.end()
+        };
+        assert!(!gathered([zeros(0..2), zeros(2..4)]).are_estimates());
+        let mixed = gathered([zeros(0..2), rows(2..4)]);
+        assert!(mixed.are_estimates() && mixed.half_width(0, 0, 0) == 0.0 && mixed.half_width(2, 0, 0) > 0.0);
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub(crate) use student::factor;
 pub use summary::{InputSummary, Spread, Summary};
 
 use crate::error::PlotError;
+use crate::names::listed;
 use crate::scene::{Cell, digits};
 pub(crate) use crate::shown::shown;
 
@@ -202,7 +203,7 @@ impl Explained {
         outputs.iter().position(|output| output == name).or_else(by_number).ok_or_else(|| {
             let known = match &outputs[..] {
                 [_] => "there is one output, without a name".to_owned(),
-                outputs => format!("known are {}", outputs.join(", ")),
+                outputs => format!("known are {}", listed(name, outputs.iter().map(String::as_str))),
             };
             PlotError::UnknownOutput { name: name.to_owned(), known }
         })
@@ -215,15 +216,9 @@ impl Explained {
     /// [`PlotError::UnknownPlayer`] where there is none.
     pub fn place_of_player(&self, name: &str) -> Result<usize, PlotError> {
         let players = &self.heading.players;
-        players.iter().position(|player| player == name).ok_or_else(|| {
-            let most = 12;
-            let first = players.iter().take(most).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
-            let more = players.len().saturating_sub(most);
-            let known = match more {
-                0 => format!("known are {first}"),
-                more => format!("known are {first} and {more} more"),
-            };
-            PlotError::UnknownPlayer { name: name.to_owned(), known }
+        players.iter().position(|player| player == name).ok_or_else(|| PlotError::UnknownPlayer {
+            name: name.to_owned(),
+            known: format!("known are {}", listed(name, players.iter().map(String::as_str))),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The values of all rows, player by player, in the colours of their inputs.
 
-use super::colour_bar::{ColourBar, Ramp};
+use super::colour_bar::{ColourBar, End, Ramp};
 use super::options::Options;
 use super::words::{of_estimates, of_sample, rows_in_words, value_in_words};
 use super::{labels, order};
@@ -52,7 +52,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         labels::name(&mut scene, room, y, &names[place]);
     }
     if has_inputs {
-        let ends = ["low", "high"].map(str::to_owned);
+        let ends = ["low", "high"].map(|end| End::Word(end.to_owned()));
         let bar = ColourBar { ramp: Ramp::Inputs, ends, label: "input" };
         bar.draw(
             &mut scene,

@@ -84,7 +84,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The rows that meet each condition, and the others where there is one; without conditions, those with predictions above their median.
+/// The rows that meet each condition, and the others where there is one; without conditions, those with predictions above their median. None
+/// is empty: it would have no mean.
 fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, PlotError> {
     if let Some(condition) = options.cohorts.get(MOST) {
         return Err(condition.refused("figures tell six cohorts apart, and this would be the seventh"));
@@ -92,7 +93,7 @@ fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, Plot
     let mut cohorts = Vec::new();
     for condition in &options.cohorts {
         let name = crate::explained::shown(&condition.to_string()).into_owned();
-        cohorts.push(Cohort { name, rows: condition.rows(explained)? });
+        cohorts.push(Cohort { name, rows: condition.some_rows(explained, options.output)? });
     }
     let all = 0..explained.rows();
     match &cohorts[..] {
@@ -105,7 +106,6 @@ fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, Plot
             let median = digits(median, 4);
             cohorts.push(Cohort { name: format!("prediction above {median}"), rows: above });
             cohorts.push(Cohort { name: format!("prediction at most {median}"), rows: others });
-            cohorts.retain(|cohort| !cohort.rows.is_empty());
         }
         [only] => {
             let others = all.filter(|row| only.rows.binary_search(row).is_err()).collect();
@@ -113,6 +113,7 @@ fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, Plot
         }
         _ => {}
     }
+    cohorts.retain(|cohort| !cohort.rows.is_empty());
     Ok(cohorts)
 }
 

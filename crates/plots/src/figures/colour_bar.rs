@@ -1,7 +1,7 @@
 //! Bars of colours: what colours stand for, from the least below to the greatest above.
 
 use crate::scene::{
-    Anchor, LAST_STEP, Mark, Paint, Picture, Point, SMALL, Scene, Shape, shortened, width_of,
+    Anchor, LAST_STEP, Mark, Paint, Picture, Point, SMALL, Scene, Shape, digits, shortened, signed, width_of,
 };
 
 const WIDE: f64 = 10.0;
@@ -26,9 +26,33 @@ pub(super) enum Ramp {
 pub(super) struct ColourBar<'a> {
     pub(super) ramp: Ramp,
     /// What the ends stand for, from below.
-    pub(super) ends: [String; 2],
+    pub(super) ends: [End; 2],
     /// What is measured.
     pub(super) label: &'a str,
+}
+
+/// What an end of a bar stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum End {
+    /// A word, which may be cut.
+    Word(String),
+    /// A number to so many digits.
+    Number(f64, usize),
+    /// The same with a plus where it is above zero.
+    Signed(f64, usize),
+}
+
+impl End {
+    /// As much of it as there is room for: of a number fewer digits, or nothing, as one without its middle would be read as another.
+    fn shortened(&self, room: f64) -> String {
+        let (text, number, count): (fn(f64, usize) -> String, _, _) = match self {
+            Self::Word(word) => return shortened(word, room, SMALL),
+            Self::Number(number, count) => (digits, *number, *count),
+            Self::Signed(number, count) => (signed, *number, *count),
+        };
+        let mut texts = (1..=count).rev().map(|count| text(number, count));
+        texts.find(|text| width_of(text, SMALL) <= room).unwrap_or_default()
+    }
 }
 
 impl ColourBar<'_> {
@@ -69,8 +93,11 @@ impl ColourBar<'_> {
                 scene.small((x + BESIDE, top + 0.5 * height), "0", Anchor::Start);
             }
         }
-        for (text, y) in self.ends.iter().zip([top + height - 5.0, top + 5.0]) {
-            scene.small((x + BESIDE, y), shortened(text, room - BESIDE, SMALL), Anchor::Start);
+        for (end, y) in self.ends.iter().zip([top + height - 5.0, top + 5.0]) {
+            let text = end.shortened(room - BESIDE);
+            if !text.is_empty() {
+                scene.small((x + BESIDE, y), text, Anchor::Start);
+            }
         }
         // Of a bar too low for its label, little but `…` would be left.
         if width_of(self.label, SMALL).min(90.0) <= height - 36.0 {

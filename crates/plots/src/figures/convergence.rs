@@ -143,11 +143,10 @@ fn caption(explained: &Explained, all: &[Course], shown: usize, told: Option<usi
         None => String::new(),
     };
     if told.is_none() {
-        caption.push_str(&format!(
-            "{} of {} with looks at the error. ",
-            all.len(),
-            rows_in_words(explained.rows() as u64)
-        ));
+        caption.push_str(&match (all.len(), explained.rows()) {
+            (1, 1) => "The looks of one row at its error. ".to_owned(),
+            (looked, rows) => format!("{looked} of {} with looks at the error. ", rows_in_words(rows as u64)),
+        });
     }
     if shown < all.len() {
         caption.push_str(&format!("{shown} of these are drawn. "));

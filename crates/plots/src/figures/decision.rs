@@ -1,5 +1,6 @@
 //! The way of each row from the base to its prediction, player by player, the most important above.
 
+use super::labels::Label;
 use super::options::Options;
 use super::words::{of_estimates, of_sample, output_in_words, rows_in_words, value_in_words};
 use super::{extent, labels, numbers, order};
@@ -23,14 +24,14 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let steps = steps(explained, output, &rows, (told, rest));
     let name = |step: &Step| match (step, told_row) {
         (Step::Player(player), Some(row)) => labels::with_input(explained, row, *player),
-        (Step::Player(player), None) => labels::of_player(explained, *player),
-        (Step::Others, _) => format!("{} others", rest.len()),
-        (Step::Undivided, _) => "left undivided".to_owned(),
+        (Step::Player(player), None) => labels::of_player(explained, *player).into(),
+        (Step::Others, _) => format!("{} others", rest.len()).into(),
+        (Step::Undivided, _) => "left undivided".to_owned().into(),
     };
-    let names: Vec<String> = steps.iter().map(name).collect();
+    let names: Vec<Label> = steps.iter().map(name).collect();
     let ways: Vec<Vec<f64>> = rows.iter().map(|&row| way(explained, output, row, &steps, rest)).collect();
 
-    let room = labels::room(names.iter().map(String::as_str), options.width);
+    let room = labels::room(names.iter().map(|name| name.text.as_str()), options.width);
     let scale = Scale::new(extent::of(ways.iter().flatten().copied()), (room + 12.0, options.width - 20.0));
     let mut scene = Scene::new(options.width, format!("Decisions: {}", value_in_words(explained, output)));
     let bottom = TOP + steps.len() as f64 * LINE;
@@ -43,7 +44,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     for (place, name) in names.iter().enumerate() {
         let y = TOP + (place as f64 + 0.5) * LINE;
         scene.line([(room, y), (options.width - 8.0, y)], Paint::Grid, 0.6);
-        labels::name(&mut scene, room, y, name);
+        labels::label(&mut scene, room, y, name);
     }
     draw_base(&mut scene, explained, output, &rows, &scale, bottom);
     let points = |way: &[f64]| -> Vec<Point> {
@@ -71,7 +72,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 
     let caption = caption(explained, rows.len(), told_row.is_some());
     scene.caption(bottom + 42.0, &caption);
-    let most: Vec<&str> = names.iter().take(3).map(String::as_str).collect();
+    let most: Vec<&str> = names.iter().take(3).map(|name| name.text.as_str()).collect();
     scene.description = format!(
         "The ways of {} from the base to predictions from {} to {}; the last steps are {}. {caption}",
         rows_in_words(rows.len() as u64),

@@ -1,5 +1,6 @@
 //! One row: what pushes the prediction up from the left, what pushes it down from the right.
 
+use super::labels::Label;
 use super::options::Options;
 use super::taken::{Area, Taken};
 use super::words::value_in_words;
@@ -27,7 +28,7 @@ const MARGIN: f64 = 24.0;
 
 /// What one player, or the sum of some, pushes.
 struct Block {
-    name: String,
+    name: Label,
     value: f64,
     half_width: f64,
     player: Option<usize>,
@@ -77,8 +78,11 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 
     let caption = caption(explained, row, options, unnamed);
     scene.caption(below + 8.0, &caption);
-    let most: Vec<String> =
-        blocks.iter().take(3).map(|block| format!("{} {}", block.name, signed(block.value, 3))).collect();
+    let most: Vec<String> = blocks
+        .iter()
+        .take(3)
+        .map(|block| format!("{} {}", block.name.text, signed(block.value, 3)))
+        .collect();
     scene.description = format!(
         "From the base {} to the prediction {}: {}. {caption}",
         digits(base, 5),
@@ -112,7 +116,7 @@ fn blocks(explained: &Explained, row: usize, options: &Options) -> Vec<Block> {
             rest.iter().copied().filter(|&player| (value(player) > 0.0) == is_up).collect();
         if !of_sign.is_empty() {
             blocks.push(Block {
-                name: format!("{} others", of_sign.len()),
+                name: format!("{} others", of_sign.len()).into(),
                 value: of_sign.iter().map(|&player| value(player)).sum(),
                 // Errors of one row are not independent, so their sum is the bound.
                 half_width: of_sign.iter().map(|&player| explained.half_width(row, player, output)).sum(),
@@ -136,7 +140,7 @@ fn draw_block(scene: &mut Scene, block: &Block, scale: &Scale) {
     let middle = 0.5 * (TOP + BOTTOM);
     let notch = [(end - ahead, TOP), (end, middle), (end - ahead, BOTTOM)];
     let points = vec![notch[0], (tip - ahead, TOP), (tip, middle), (tip - ahead, BOTTOM), notch[2], notch[1]];
-    let says = labels::saying(&block.name, block.value, block.half_width);
+    let says = labels::saying(&block.name.text, block.value, block.half_width);
     let mark = Mark { player: block.player, row: None, says };
     scene.shapes.push(Shape::Area { points, paint: block.paint(), opacity: 1.0, mark });
     // Between thin blocks there would be nothing but what parts them.
@@ -201,7 +205,7 @@ fn draw_names(scene: &mut Scene, blocks: &[Block], scale: &Scale, top: f64) -> (
     let (mut below, mut unnamed) = (top, 0);
     for block in blocks {
         let room = (0.3 * scene.width).min(220.0);
-        let name = shortened(&block.name, room, SMALL);
+        let name = block.name.shortened(room, SMALL);
         let value = value_in(room, block);
         let half = 0.5 * width_of(&name, SMALL).max(width_of(&value, SMALL));
         let at = scale.place(block.middle());

@@ -1,12 +1,12 @@
 //! The values of all rows, rows across and players down, as colours.
 
-use super::colour_bar::{ColourBar, Ramp, pixel};
+use super::colour_bar::{ColourBar, End, Ramp, pixel};
 use super::options::Options;
 use super::words::{of_estimates, of_sample, rows_in_words, value_in_words};
 use super::{extent, labels, numbers, order};
 use crate::error::PlotError;
 use crate::explained::Explained;
-use crate::scene::{Anchor, Mark, Paint, Picture, SMALL, Scale, Scene, Shape, digits, shortened, signed};
+use crate::scene::{Anchor, Mark, Paint, Picture, SMALL, Scale, Scene, Shape, digits, signed, width_of};
 
 const LINE: f64 = 22.0;
 /// The upper edge of the line of predictions.
@@ -14,11 +14,14 @@ const TOP: f64 = 34.0;
 const PREDICTIONS: f64 = 52.0;
 /// The upper edge of the colours.
 const COLOURS: f64 = TOP + PREDICTIONS + 12.0;
-/// Space on the right for the bar of colours.
+/// Space on the right for the bar of colours, and how much of it is beside its numbers.
 const RIGHT: f64 = 76.0;
+const BESIDE_NUMBERS: f64 = 30.0;
 /// Narrower figures have no bars of importance.
 const LEAST_WIDTH_WITH_BARS: f64 = 480.0;
 const BARS: f64 = 64.0;
+/// The most ticks of the predictions.
+const TICKS: usize = 4;
 /// The most columns.
 const MOST_COLUMNS: usize = 600;
 
@@ -28,10 +31,6 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let (told, rest) = order::split(&players, options.most_players(20));
     let mut names: Vec<String> = told.iter().map(|&player| labels::of_player(explained, player)).collect();
     names.extend((!rest.is_empty()).then(|| format!("{} others", rest.len())));
-    let room = labels::room(names.iter().map(String::as_str), options.width);
-    let has_bars = options.width >= LEAST_WIDTH_WITH_BARS;
-    let right = options.width - RIGHT - if has_bars { BARS } else { 0.0 };
-
     let mut rows: Vec<usize> = (0..explained.rows()).collect();
     let prediction = |row: usize| explained.prediction(row, output);
     rows.sort_by(|&a, &b| prediction(b).total_cmp(&prediction(a)));
@@ -40,12 +39,21 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     // Many others together would leave no colour to those that are told.
     let of_told = lines.iter().take(told.len()).flatten();
     let most = high_percentile(of_told.map(|value| value.abs()).collect());
-
-    let mut scene = Scene::new(options.width, format!("All rows: {}", value_in_words(explained, output)));
-    scene.heading((12.0, 14.0), "Row by row", Anchor::Start);
     let predictions: Vec<f64> =
         columns.iter().map(|rows| mean(rows.iter().map(|&row| prediction(row)))).collect();
-    draw_predictions(&mut scene, &predictions, (room, right));
+    let scale = Scale::new(extent::of(predictions.iter().copied()), (TOP + PREDICTIONS, TOP));
+
+    // Numbers have room, however long they are.
+    let widest = scale.ticks(TICKS).iter().map(|(_, text)| width_of(text, SMALL)).fold(0.0, f64::max);
+    let names_end = labels::room(names.iter().map(String::as_str), options.width);
+    let room = names_end.max(widest + 10.0).min(0.4 * options.width);
+    let ends = [-most, most].map(|end| End::Signed(end, 2));
+    let beside = RIGHT.max(width_of(&signed(most, 2), SMALL) + BESIDE_NUMBERS);
+    let has_bars = options.width >= LEAST_WIDTH_WITH_BARS;
+    let right = options.width - beside - if has_bars { BARS } else { 0.0 };
+    let mut scene = Scene::new(options.width, format!("All rows: {}", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "Row by row", Anchor::Start);
+    draw_predictions(&mut scene, &predictions, &scale, (room, right));
     let height = names.len() as f64 * LINE;
     let pixels = lines.iter().flatten().map(|&value| pixel(value / most)).collect();
     let picture = Picture { width: columns.len(), height: names.len(), pixels };
@@ -61,9 +69,12 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         draw_bars(&mut scene, explained, output, (told, rest), &names, right);
     }
     let label = value_in_words(explained, output);
-    let ends = [signed(-most, 2), signed(most, 2)];
     let bar = ColourBar { ramp: Ramp::Signs, ends, label: &label };
-    bar.draw(&mut scene, (options.width - RIGHT + 10.0, COLOURS), (RIGHT - 14.0, height.clamp(48.0, 220.0)));
+    bar.draw(
+        &mut scene,
+        (options.width - beside + 10.0, COLOURS),
+        (beside - 14.0, height.clamp(48.0, 220.0)),
+    );
 
     let bottom = COLOURS + height.max(48.0);
     scene.small_within(
@@ -122,12 +133,13 @@ fn high_percentile(mut sizes: Vec<f64>) -> f64 {
     [at(0.98), at(1.0)].into_iter().flatten().find(|&size| size > 0.0).unwrap_or(1.0)
 }
 
-fn draw_predictions(scene: &mut Scene, predictions: &[f64], (left, right): (f64, f64)) {
-    let scale = Scale::new(extent::of(predictions.iter().copied()), (TOP + PREDICTIONS, TOP));
-    for (at, text) in scale.ticks(4) {
+fn draw_predictions(scene: &mut Scene, predictions: &[f64], scale: &Scale, (left, right): (f64, f64)) {
+    for (at, text) in scale.ticks(TICKS) {
         let y = scale.place(at);
         scene.line([(left, y), (right, y)], Paint::Grid, 1.0);
-        scene.small((left - 6.0, y), shortened(&text, left - 10.0, SMALL), Anchor::End);
+        if width_of(&text, SMALL) <= left - 10.0 {
+            scene.small((left - 6.0, y), text, Anchor::End);
+        }
     }
     scene.small((right + 6.0, TOP + 0.5 * PREDICTIONS), "prediction", Anchor::Start);
     let wide = (right - left) / predictions.len() as f64;

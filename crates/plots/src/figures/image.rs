@@ -1,6 +1,6 @@
 //! One row that is an image: its segments in colours that tell their values.
 
-use super::colour_bar::{ColourBar, Ramp, pixel};
+use super::colour_bar::{ColourBar, End, Ramp, pixel};
 use super::options::Options;
 use super::words::value_in_words;
 use super::{labels, numbers};
@@ -48,7 +48,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let picture = Picture { width: columns, height: rows, pixels: (0..columns * rows).map(colour).collect() };
     scene.shapes.push(Shape::Picture { at: (LEFT, TOP), size, picture });
     let label = value_in_words(explained, output);
-    let ends = [-most, most].map(|end| signed(end, 2));
+    let ends = [-most, most].map(|end| End::Signed(end, 2));
     let bar = ColourBar { ramp: Ramp::Signs, ends, label: &label };
     bar.draw(&mut scene, (LEFT + size.0 + 12.0, TOP), (RIGHT - 4.0, size.1.clamp(54.0, 220.0)));
 

@@ -1,6 +1,6 @@
 //! How much pairs of players interact over all rows: the mean of |I_ij|.
 
-use super::colour_bar::{ColourBar, Ramp};
+use super::colour_bar::{ColourBar, End, Ramp};
 use super::labels;
 use super::options::Options;
 use super::pairs::Pairs;
@@ -80,7 +80,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
             draw_number(&mut scene, (at.0 + 0.5 * cell, at.1 + 0.5 * cell), cell, strength);
         }
     }
-    let ends = ["0".to_owned(), digits(most, 2)];
+    let ends = [0.0, most].map(|end| End::Number(end, 2));
     let bar = ColourBar { ramp: Ramp::Sizes(Paint::Series(0), OPAQUE), ends, label: "mean |interaction|" };
     let right = room + height;
     bar.draw(&mut scene, (right + 12.0, top), (options.width - right - 16.0, height.clamp(48.0, 220.0)));
@@ -113,11 +113,11 @@ fn draw_number(scene: &mut Scene, at: (f64, f64), cell: f64, number: f64) {
 
 fn caption(explained: &Explained, left_out: usize) -> String {
     let diagonal = match explained.heading.interactions {
-        Some(Form::Index) => "the values of features",
-        _ => "what their values have beside interactions",
+        Some(Form::Index) => "stand the values of features",
+        _ => "stands what their values have beside interactions",
     };
     let mut caption = format!(
-        "Means of sizes over {}. On the diagonal, in grey, stands {diagonal}.",
+        "Means of sizes over {}. On the diagonal, in grey, {diagonal}.",
         rows_in_words(explained.summary.rows)
     );
     if explained.heading.interactions == Some(Form::Remainder) {

@@ -6,6 +6,9 @@ use crate::scene::{Anchor, FONT, Paint, Scene, digits, shortened, signed, width_
 /// The space between names and what is on their right.
 const GAP: f64 = 10.0;
 
+/// Digits of an input where there is room for them.
+const DIGITS: usize = 5;
+
 /// The width of the column of these names: as wide as the widest, and at most two fifths of the figure.
 pub(super) fn room<'a>(names: impl IntoIterator<Item = &'a str>, width: f64) -> f64 {
     let widest = names.into_iter().map(|name| width_of(name, FONT)).fold(40.0, f64::max);
@@ -14,8 +17,46 @@ pub(super) fn room<'a>(names: impl IntoIterator<Item = &'a str>, width: f64) -> 
 
 /// Writes a name at the end of the column, at the height `y`.
 pub(super) fn name(scene: &mut Scene, room: f64, y: f64, name: &str) {
-    let name = shortened(name, room - 1.5 * GAP, FONT);
-    scene.text((room - GAP, y), name, Anchor::End, Paint::Ink);
+    write(scene, room, y, shortened(name, room - 1.5 * GAP, FONT));
+}
+
+/// The same of a name with its input.
+pub(super) fn label(scene: &mut Scene, room: f64, y: f64, label: &Label) {
+    write(scene, room, y, label.shortened(room - 1.5 * GAP, FONT));
+}
+
+fn write(scene: &mut Scene, room: f64, y: f64, text: String) {
+    scene.text((room - GAP, y), text, Anchor::End, Paint::Ink);
+}
+
+/// A name, which has its input in a row behind it where there is one, such as `age = 39`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Label {
+    /// All of it.
+    pub(super) text: String,
+    /// The name alone, and the input, where that is a number.
+    parts: Option<(String, f64)>,
+}
+
+impl From<String> for Label {
+    fn from(text: String) -> Self {
+        Self { text, parts: None }
+    }
+}
+
+impl Label {
+    /// As much of it as there is room for. A number without its middle would be read as another: the name is cut, and the number has fewer
+    /// digits, or is left out.
+    pub(super) fn shortened(&self, room: f64, size: f64) -> String {
+        let Some((name, number)) = self.parts.as_ref().filter(|_| width_of(&self.text, size) > room) else {
+            return shortened(&self.text, room, size);
+        };
+        // Some letters tell which it is.
+        let room_of_name = width_of(name, size).min(3.0 * size);
+        let mut inputs = (1..=DIGITS).rev().map(|count| format!(" = {}", digits(*number, count)));
+        let input = inputs.find(|input| room_of_name + width_of(input, size) <= room).unwrap_or_default();
+        shortened(name, room - width_of(&input, size), size) + &input
+    }
 }
 
 /// The name of a player as it is read.
@@ -27,12 +68,13 @@ pub(super) fn of_player(explained: &Explained, player: usize) -> String {
 }
 
 /// The name of a player with its input in a row, such as `age = 39`.
-pub(super) fn with_input(explained: &Explained, row: usize, player: usize) -> String {
+pub(super) fn with_input(explained: &Explained, row: usize, player: usize) -> Label {
     let name = of_player(explained, player);
-    match explained.only_feature(player) {
-        Some(feature) => format!("{name} = {}", explained.input_shown(row, feature)),
-        None => name,
-    }
+    let Some(feature) = explained.only_feature(player) else { return name.into() };
+    let text = format!("{name} = {}", explained.input_shown(row, feature));
+    let input = explained.input(row, feature);
+    let is_word = explained.heading.word(feature, input).is_some();
+    Label { text, parts: (!is_word).then_some((name, input)) }
 }
 
 /// What is said of a value with half the width of its interval, such as `age = 39: +1 ± 0.2`.
@@ -51,5 +93,24 @@ pub(super) fn error_in_words(half_width: f64) -> String {
         0.0 => String::new(),
         half if half.is_nan() => ", error unknown".to_owned(),
         half => format!(" ± {}", digits(half, 2)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_is_cut_and_the_number_has_fewer_digits() {
+        let name = "income of the last year".to_owned();
+        let label = Label { text: format!("{name} = 6.2342e298"), parts: Some((name.clone(), 6.234_21e298)) };
+        assert_eq!(label.shortened(1000.0, FONT), label.text);
+        for (room, wanted) in [(140.0, "in…ar = 6.2342e298"), (120.0, "inc…ar = 6.2e298"), (60.0, "inc…ear")]
+        {
+            assert_eq!(label.shortened(room, FONT), wanted);
+        }
+        // Words are no numbers.
+        let words = Label::from("city = Saint-Germain-en-Laye".to_owned());
+        assert_eq!(words.shortened(100.0, FONT), shortened(&words.text, 100.0, FONT));
     }
 }

@@ -11,7 +11,7 @@ pub struct Options {
     pub width: f64,
     /// The most players that are shown one by one; the others are summed [default: as many as read well in a figure of the kind, such as 20].
     pub most_players: Option<usize>,
-    /// The number of the row in its file, for figures of one row [default: the first that is kept]; in front of others in a figure of decisions.
+    /// The number of the row in its file, for figures of one row [default: the first]; in front of others in a figure of decisions.
     pub row: Option<u64>,
     /// The place of the output [default: 0].
     pub output: usize,

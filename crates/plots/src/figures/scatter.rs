@@ -1,7 +1,7 @@
 //! One player: its value against its input, in the colours of the player that it interacts with most.
 
 use super::beeswarm::Colours;
-use super::colour_bar::{ColourBar, Ramp};
+use super::colour_bar::{ColourBar, End, Ramp};
 use super::options::Options;
 use super::partner::{Partner, strongest_partner};
 use super::words::{of_sample, rows_in_words, value_in_words};
@@ -209,7 +209,7 @@ fn draw_bar_of_colours(
     let (low, high) = colours.range();
     let ends = [low, high].map(|number| {
         let word = explained.heading.word(feature, number);
-        word.map_or_else(|| digits(number, 4), |word| crate::explained::shown(word).into_owned())
+        word.map_or(End::Number(number, 4), |word| End::Word(crate::explained::shown(word).into_owned()))
     });
     let name = labels::of_player(explained, partner.player);
     let bar = ColourBar { ramp: Ramp::Inputs, ends, label: &name };

@@ -1,6 +1,6 @@
 //! One row that is a text: its words on a ground that tells their values.
 
-use super::colour_bar::{ColourBar, Ramp};
+use super::colour_bar::{ColourBar, End, Ramp};
 use super::options::Options;
 use super::words::value_in_words;
 use super::{labels, numbers};
@@ -59,7 +59,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     }
     let height = lines as f64 * LINE;
     let label = value_in_words(explained, output);
-    let ends = [-most, most].map(|end| signed(end, 2));
+    let ends = [-most, most].map(|end| End::Signed(end, 2));
     let bar = ColourBar { ramp: Ramp::Grounds(OPAQUE), ends, label: &label };
     bar.draw(&mut scene, (options.width - RIGHT, TOP + 3.0), (RIGHT - 4.0, height.clamp(54.0, 200.0)));
 

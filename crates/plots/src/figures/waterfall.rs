@@ -1,5 +1,6 @@
 //! One row: from the base to the prediction, step by step.
 
+use super::labels::Label;
 use super::options::Options;
 use super::words::{output_in_words, value_in_words};
 use super::{extent, labels, numbers, order};
@@ -16,7 +17,7 @@ const LEAST_ROOM: f64 = 60.0;
 
 /// A step of the waterfall.
 struct Step {
-    name: String,
+    name: Label,
     value: f64,
     /// Half the width of its interval; NaN where nothing is known, 0 where it is exact.
     half_width: f64,
@@ -38,7 +39,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let steps = steps(explained, row, options);
     let (base, prediction) = (explained.base(row, output), explained.prediction(row, output));
 
-    let room = labels::room(steps.iter().map(|step| step.name.as_str()), options.width);
+    let room = labels::room(steps.iter().map(|step| step.name.text.as_str()), options.width);
     let mut scene = Scene::new(
         options.width,
         format!("{}: {}", explained.row_name(row), value_in_words(explained, output)),
@@ -90,7 +91,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
             let x = scale.place(to);
             scene.line([(x, y - LINE + HALF), (x, y - HALF)], Paint::Muted, 0.8);
         }
-        labels::name(&mut scene, room, y, &step.name);
+        labels::label(&mut scene, room, y, &step.name);
     }
     let ends = |(place, step): (usize, &Step)| {
         let (to, half) = (totals[count - place], step.half_width);
@@ -127,12 +128,12 @@ fn steps(explained: &Explained, row: usize, options: &Options) -> Vec<Step> {
         let value: f64 = rest.iter().map(|&player| explained.value(row, player, output)).sum();
         // Errors of one row are not independent, so their sum is the bound.
         let half_width = rest.iter().map(|&player| explained.half_width(row, player, output)).sum();
-        let name = format!("{} others", rest.len());
+        let name = format!("{} others", rest.len()).into();
         steps.push(Step { name, value, half_width, paint: Paint::of_sign(value), player: None });
     }
     let left = explained.left_undivided(row, output);
     if !explained.heading.is_efficient && left != 0.0 {
-        let name = "left undivided".to_owned();
+        let name = "left undivided".to_owned().into();
         steps.push(Step { name, value: left, half_width: 0.0, paint: Paint::Missing, player: None });
     }
     steps
@@ -146,7 +147,7 @@ fn draw_step(
     (scale, room): (&Scale, (f64, f64)),
 ) {
     let (x0, x1) = (scale.place(from), scale.place(to));
-    let says = labels::saying(&step.name, step.value, step.half_width);
+    let says = labels::saying(&step.name.text, step.value, step.half_width);
     let mark = Mark { player: step.player, row: None, says };
     let (left, width) = (x0.min(x1), (x1 - x0).abs().max(1.0));
     scene.rectangle((left, y - HALF), (width, 2.0 * HALF), step.paint, mark);
@@ -166,7 +167,7 @@ fn draw_step(
 fn description(explained: &Explained, row: usize, options: &Options, steps: &[Step]) -> String {
     let output = options.output;
     let most: Vec<String> =
-        steps.iter().take(3).map(|step| format!("{} {}", step.name, signed(step.value, 3))).collect();
+        steps.iter().take(3).map(|step| format!("{} {}", step.name.text, signed(step.value, 3))).collect();
     let errors = match explained.are_estimates() {
         true => " Whiskers are 95 % intervals of the values.",
         false => " The values are exact.",

@@ -275,11 +275,10 @@ function conditionOf(text) {
   };
   const quoted = () => {
     if (text[at] !== "\"") return null;
-    const end = text.indexOf("\"", at + 1);
-    if (end < 0) throw new Error("a “\"” has no end");
-    const name = text.slice(at + 1, end);
-    at = end + 1;
-    return name;
+    const found = /^"((?:[^"]|"")*)"/.exec(text.slice(at));
+    if (!found) throw new Error("a “\"” has no end");
+    at += found[0].length;
+    return found[1].replaceAll("\"\"", "\"");
   };
   const quantity = () => {
     skip();
@@ -374,8 +373,8 @@ function conditionOf(text) {
 /** A number of the digits that are shown, so that a condition selects the same where it is typed. */
 const asTyped = number => +number.toPrecision(4);
 
-/** A name as it is typed. */
-const typed = name => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : `"${name}"`;
+/** A name as it is typed; two quotes within quotes are one. */
+const typed = name => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : `"${name.replaceAll("\"", "\"\"")}"`;
 
 // ---- Figures of the page: dots that are pointed at, chosen, dimmed and brushed.
 

@@ -1,5 +1,7 @@
 //! Scenes as PNG, by the drawing library.
 
+use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::sync::Once;
 
 use plotters::coord::Shift;
@@ -25,18 +27,14 @@ static FONT: Once = Once::new();
 impl Scene {
     /// As a PNG file, `scale` pixels to a pixel of the page (2 for a screen with small pixels, 3 for print), on a light ground.
     ///
-    /// Text is in a font that has Latin, Greek and Cyrillic letters; SVG leaves other scripts to the reader's fonts.
+    /// Text is in a font that has Latin, Greek and Cyrillic letters; SVG leaves other scripts to the reader's fonts. In the place of
+    /// [letters that the font lacks](Self::letters_without_font) there are boxes.
     ///
     /// # Errors
     ///
     /// [`PlotError::Drawing`] where the figure would be too large.
     pub fn png(&self, scale: f64) -> Result<Vec<u8>, PlotError> {
-        FONT.call_once(|| {
-            for style in [FontStyle::Normal, FontStyle::Bold] {
-                // Refused only if the bytes are no font.
-                let _ = register_font("sans-serif", style, epaint_default_fonts::UBUNTU_LIGHT);
-            }
-        });
+        register_fonts();
         let too_large = || {
             PlotError::Drawing(format!(
                 "{:.0} × {:.0} pixels are too many for a file",
@@ -62,6 +60,55 @@ impl Scene {
         let picture = Picture { width, height, pixels: averaged(&pixels, width, height) };
         Ok(picture.png())
     }
+}
+
+impl Scene {
+    /// The letters of its texts that the font of [PNG files](Self::png) lacks, in the order in which they come.
+    ///
+    /// ```
+    /// use apportion_plots::{Heading, Gathering, Batch, Kind, Options};
+    ///
+    /// let mut gathering = Gathering::new(Heading::of_features(["taille", "größe", "高さ"]))?;
+    /// let (rows, values) = (vec![0], vec![1.0, 2.0, 3.0]);
+    /// gathering.add(Batch { rows, base: vec![0.0], predictions: vec![6.0], values, ..Batch::default() })?;
+    /// let scene = Kind::Bar.lay_out(&gathering.end(), &Options::default())?;
+    /// assert_eq!(scene.letters_without_font(), ['高', 'さ']);
+    /// # Ok::<(), apportion_plots::PlotError>(())
+    /// ```
+    pub fn letters_without_font(&self) -> Vec<char> {
+        register_fonts();
+        let font = ("sans-serif", 24.0, FontStyle::Normal).into_font();
+        let pixels = |letter: char| {
+            let mut pixels: Vec<(i32, i32, u32)> = Vec::new();
+            let _ = font.draw(letter.encode_utf8(&mut [0; 4]), (0, 0), |x, y, ink| {
+                pixels.push((x, y, ink.to_bits()));
+                Ok::<_, Infallible>(())
+            });
+            pixels
+        };
+        // All that the font lacks are drawn as this one, which is no letter.
+        let lacking = pixels('\u{10ffff}');
+        if lacking.is_empty() {
+            return Vec::new();
+        }
+        let mut seen = BTreeSet::new();
+        let texts = self.shapes.iter().filter_map(|shape| match shape {
+            Shape::Text { text, .. } => Some(crate::shown::shown(text)),
+            _ => None,
+        });
+        let letters = texts.flat_map(|text| text.chars().collect::<Vec<_>>());
+        letters.filter(|&letter| seen.insert(letter) && pixels(letter) == lacking).collect()
+    }
+}
+
+/// Makes the font known to the drawing library.
+fn register_fonts() {
+    FONT.call_once(|| {
+        for style in [FontStyle::Normal, FontStyle::Bold] {
+            // Refused only if the bytes are no font.
+            let _ = register_font("sans-serif", style, epaint_default_fonts::UBUNTU_LIGHT);
+        }
+    });
 }
 
 /// Averages blocks of pixels.

@@ -37,12 +37,14 @@ fn width_of_letter(letter: char) -> u32 {
     }
 }
 
-/// The text where it is at most as wide as the room, else its beginning and its end around `…`.
+/// The text where it is at most as wide as the room, else its beginning and its end around `…`. Numbers in it are whole or left out: one without
+/// a part of it would be read as another.
 ///
 /// ```
 /// let name = "the_name_of_a_column_that_is_long";
 /// assert_eq!(apportion_plots::shortened(name, 120.0, 13.0), "the_nam…is_long");
 /// assert_eq!(apportion_plots::shortened("short", 120.0, 13.0), "short");
+/// assert_eq!(apportion_plots::shortened("prediction −1.2345e−299", 120.0, 13.0), "predict…");
 /// ```
 pub fn shortened(text: &str, room: f64, size: f64) -> String {
     if width_of(text, size) <= room {
@@ -60,8 +62,24 @@ pub fn shortened(text: &str, room: f64, size: f64) -> String {
         }
         if start <= end { start += 1 } else { end += 1 }
     }
+    let start = before_number(&letters, start, |word| is_number(word.iter().collect()));
+    let end = before_number(&last, end, |word| is_number(word.iter().rev().collect()));
     let beginning = letters[..start].iter();
     beginning.chain(&['…']).chain(last[..end].iter().rev()).collect()
+}
+
+/// How many letters are left of `kept` where the last of them are of a number, which then is left out.
+fn before_number(letters: &[char], kept: usize, is_number: impl Fn(&[char]) -> bool) -> usize {
+    let is_space = |letter: &char| letter.is_whitespace();
+    let from = letters[..kept].iter().rposition(is_space).map_or(0, |at| at + 1);
+    let to = letters[kept..].iter().position(is_space).map_or(letters.len(), |at| kept + at);
+    if from < kept && is_number(&letters[from..to]) { from } else { kept }
+}
+
+/// Whether a word is a number as figures write it.
+fn is_number(word: String) -> bool {
+    let word = word.trim_start_matches('(').trim_end_matches([',', '.', ':', ';', ')']).replace('−', "-");
+    word.contains(|letter: char| letter.is_ascii_digit()) && word.parse::<f64>().is_ok()
 }
 
 /// Words in lines that are as wide as the room, where words are not wider.
@@ -78,4 +96,23 @@ pub(crate) fn wrapped(text: &str, room: f64, size: f64) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_whole_or_left_out() {
+        for (text, room, wanted) in [
+            ("+1e−299", 40.0, "…"),
+            ("above −1.2345e−299", 100.0, "above …"),
+            ("age at the time >= 40", 100.0, "age at …e >= 40"),
+            ("12345678 is what comes first", 100.0, "…s first"),
+            // Of a name a part tells more than nothing.
+            ("feature_12345678901234567890", 100.0, "feature…567890"),
+        ] {
+            assert_eq!(shortened(text, room, 11.0), wanted);
+        }
+    }
 }

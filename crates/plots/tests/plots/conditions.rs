@@ -4,7 +4,8 @@ use apportion_plots::{Batch, Condition, Explained, Gathering, Heading, Kind, Opt
 
 /// Rows 0 to 9 whose ages are ten times that, the last missing; cities in turn.
 fn explained() -> Explained {
-    let mut heading = Heading::of_features(["age", "city", "hours per week", "hours", "a < b"]);
+    let names = ["age", "city", "hours per week", "hours", "a < b", "the \"big\" one", "\"quoted\""];
+    let mut heading = Heading::of_features(names);
     heading.categories[1] = ["Paris", "New York", "missing link"].map(str::to_owned).into();
     let mut gathering = Gathering::new(heading).unwrap();
     for row in 0..10_u32 {
@@ -14,8 +15,11 @@ fn explained() -> Explained {
                 rows: vec![u64::from(row)],
                 base: vec![0.0],
                 predictions: vec![f64::from(row)],
-                values: vec![f64::from(row), 0.0, 0.0, 0.0, 0.0],
-                inputs: vec![age, f64::from(row % 3), 40.0, f64::from(row), f64::from(0.1_f32)],
+                values: [f64::from(row), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0].into(),
+                inputs: {
+                    let row = f64::from(row);
+                    vec![age, row % 3.0, 40.0, row, f64::from(0.1_f32), row, row]
+                },
                 ..Batch::default()
             })
             .unwrap();
@@ -24,7 +28,7 @@ fn explained() -> Explained {
 }
 
 fn rows(condition: &str) -> Result<Vec<usize>, PlotError> {
-    condition.parse::<Condition>()?.rows(&explained())
+    condition.parse::<Condition>()?.rows(&explained(), 0)
 }
 
 #[test]
@@ -48,6 +52,17 @@ fn conditions_are_met_by_their_rows() {
         // A name with a sign in it, and a number that was stored in 32 bits.
         ("a < b = 0.1", (0..10).collect()),
         ("a < b < 0", vec![]),
+        // In quotes, in which two are one.
+        ("\"age\" >= 70", vec![7, 8]),
+        ("\"a < b\" = \"0.1\"", (0..10).collect()),
+        ("\"hours\">=8", vec![8, 9]),
+        ("\"the \"\"big\"\" one\" > 5", vec![6, 7, 8, 9]),
+        ("\"quoted\" <= 1", vec![0, 1]),
+        ("city = \"New York\"", vec![1, 4, 7]),
+        ("\"age\" = \"missing\"", vec![9]),
+        ("prediction >= 8", vec![8, 9]),
+        ("\"prediction\" < 1", vec![0]),
+        ("prediction = missing", vec![]),
     ] {
         assert_eq!(rows(condition).unwrap(), wanted, "{condition}");
     }
@@ -66,6 +81,10 @@ fn conditions_that_cannot_be_read_are_refused() {
         ("age > missing", "by = and != alone"),
         ("city < Paris", "by = and != alone"),
         ("city = Rome", "never \"Rome\", known are Paris, New York"),
+        ("city = new york", "never \"new york\", known are New York, Paris"),
+        ("\"agee\" >= 3", "no feature \"agee\", known are age, city"),
+        ("\"age >= 3", "no feature \"\\\"age\""),
+        ("prediction >= high", "predictions are numbers, and \"high\" is none"),
     ] {
         match rows(condition) {
             Err(error @ PlotError::Condition { .. }) => {
@@ -101,7 +120,67 @@ fn cohorts_are_the_rows_that_meet_conditions_and_the_others() {
         [named("prediction above 4", 5.0, 7.0), named("prediction at most 4", 5.0, 2.0)]
     );
     assert_eq!(cohorts(&["age > 60"]), [named("age > 60", 2.0, 7.5), named("others", 8.0, 3.75)]);
-    assert_eq!(cohorts(&["age > 60", "age < 0"]), [named("age > 60", 2.0, 7.5), named("age < 0", 0.0, 0.0)]);
+    assert_eq!(cohorts(&["prediction > 7"]), [named("prediction > 7", 2.0, 8.5), named("others", 8.0, 3.5)]);
+    assert_eq!(
+        cohorts(&["age > 60", "age < 10"]),
+        [named("age > 60", 2.0, 7.5), named("age < 10", 1.0, 0.0)]
+    );
+    // There are no others.
+    assert_eq!(cohorts(&["hours >= 0"]), [named("hours >= 0", 10.0, 4.5)]);
+}
+
+#[test]
+fn conditions_that_no_row_meets_are_refused_with_what_there_is() {
+    for (conditions, says) in [
+        (&["age > 1000"][..], "no row meets it, as the inputs of age go from 0 to 80"),
+        (&["age > 60", "age < 0"], "\"age < 0\" divides no rows: no row meets it"),
+        (&["prediction < 0"], "no row meets it, as predictions go from 0 to 9"),
+        (&["city = missing"], "no row meets it; write"),
+    ] {
+        let mut options = Options::default();
+        options.cohorts = conditions.iter().map(|condition| condition.parse().unwrap()).collect();
+        let error = Kind::Cohorts.lay_out(&explained(), &options).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn predictions_are_those_of_the_output_and_a_feature_of_that_name_goes_before() {
+    let rows = |names: [&str; 1], inputs: [f64; 2], output: usize| {
+        let outputs = ["no", "yes"].map(str::to_owned).into();
+        let mut gathering = Gathering::new(Heading { outputs, ..Heading::of_features(names) }).unwrap();
+        gathering
+            .add(Batch {
+                rows: vec![0, 1],
+                base: vec![0.0; 4],
+                predictions: vec![1.0, -1.0, -2.0, 2.0],
+                values: vec![0.0; 4],
+                inputs: inputs.into(),
+                ..Batch::default()
+            })
+            .unwrap();
+        "prediction > 0".parse::<Condition>().unwrap().rows(&gathering.end(), output).unwrap()
+    };
+    assert_eq!((rows(["age"], [9.0, 9.0], 0), rows(["age"], [9.0, 9.0], 1)), (vec![0], vec![1]));
+    assert_eq!(rows(["prediction"], [-1.0, 9.0], 0), [1]);
+}
+
+#[test]
+fn predictions_can_be_compared_without_inputs() {
+    let mut gathering = Gathering::new(Heading::of_features(["age"])).unwrap();
+    gathering
+        .add(Batch {
+            rows: vec![0, 1],
+            base: vec![0.0; 2],
+            predictions: vec![1.0, 3.0],
+            values: vec![1.0, 3.0],
+            ..Batch::default()
+        })
+        .unwrap();
+    let explained = gathering.end();
+    let rows = |condition: &str| condition.parse::<Condition>().unwrap().rows(&explained, 0);
+    assert_eq!(rows("prediction > 2"), Ok(vec![1]));
+    assert!(rows("age > 2").unwrap_err().to_string().contains("no inputs"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Results that no figure wants, and every figure must show.
 
-use apportion_plots::{Cell, Dress, Kind, Options};
+use apportion_plots::{Cell, Dress, Kind, Options, Shape};
 
 use crate::common::results::{Results, number};
 use crate::common::scenes;
@@ -158,6 +158,54 @@ fn errors_that_are_unknown_are_never_zero() {
             "{kind}: {known:?}"
         );
     }
+}
+
+/// A number without a part of it is another number.
+#[test]
+fn no_number_is_cut() {
+    let names = ["age", "income of the last year that is known", "city", "hours"];
+    for factor in [1.0, 1e290, 1e-9, 1e-299] {
+        let mut results = Results::of(&names, 30, 1).estimated().times(factor);
+        results.inputs.iter_mut().for_each(|input| *input *= 1e297 / 3.0);
+        for kind in Kind::ALL {
+            let explained = results.explained(kind);
+            for width in [280.0, 320.0, 720.0] {
+                let mut options = Options::default();
+                options.width = width;
+                let scene = kind.lay_out(&explained, &options).unwrap();
+                let texts = scene.shapes.iter().filter_map(|shape| match shape {
+                    Shape::Text { text, .. } => Some(text.as_str()),
+                    _ => None,
+                });
+                let is_digit = |letter: char| letter.is_ascii_digit();
+                let is_cut = |text: &str| {
+                    let parts: Vec<&str> = text.split('…').collect();
+                    parts.windows(2).any(|pair| pair[0].ends_with(is_digit) || pair[1].starts_with(is_digit))
+                };
+                let cut: Vec<&str> = texts.clone().filter(|text| is_cut(text)).collect();
+                assert!(cut.is_empty(), "{kind} of {factor:e} at {width}: {cut:?}");
+                // What colours stand for is said, however small.
+                let says_most = texts.clone().any(|text| text.starts_with('+'));
+                assert!(kind != Kind::Heatmap || says_most, "{factor:e} at {width}");
+            }
+        }
+    }
+}
+
+#[cfg(feature = "bitmap")]
+#[test]
+fn the_font_has_all_letters_that_figures_add() {
+    let results = Results::of(&["age", "größe", "возраст", "ηλικία"], 12, 2).estimated();
+    for kind in Kind::ALL {
+        let scene = kind.lay_out(&results.explained(kind), &Options::default()).unwrap();
+        let lacking = scene.letters_without_font();
+        assert!(lacking.is_empty(), "{kind}: {lacking:?}");
+    }
+    let results = Results::of(&["e\u{301}", "年齢", "é😀年"], 3, 1);
+    let scene = Kind::Bar.lay_out(&results.explained(Kind::Bar), &Options::default()).unwrap();
+    let mut lacking = scene.letters_without_font();
+    lacking.sort_unstable();
+    assert_eq!(lacking, ['\u{301}', '年', '齢', '😀']);
 }
 
 #[cfg(feature = "bitmap")]

@@ -1,7 +1,9 @@
 //! Where the cells of columns go: beside each other into rows.
 
+use super::decimal::Decimal;
+use super::moment::Moment;
 use crate::allowance::Allowance;
-use crate::cells::{Feature, weight};
+use crate::cells::{Feature, inexact, weight};
 use crate::columns::{self, Chosen};
 use crate::error::{Result, RowsError};
 use crate::npy::exact;
@@ -14,8 +16,13 @@ pub(crate) enum Cell<'a> {
     Missing,
     Float(f64),
     Integer(i128),
+    Decimal(Decimal),
+    /// A decimal beyond 128 bits, rounded.
+    LongDecimal(f64),
     Boolean(bool),
     Text(&'a str),
+    /// Of an id alone.
+    Moment(Moment),
 }
 
 /// The wanted columns of a file, and the rows that are made of them.
@@ -47,9 +54,20 @@ impl<'w> Lanes<'w> {
         &self.columns
     }
 
+    /// Whether a lane is of the ids: these may be days and times.
+    pub(crate) fn is_of_ids(&self, lane: usize) -> bool {
+        lane == self.features.len() && self.chosen.id.is_some()
+    }
+
     /// What is said of a column that is neither numbers nor words.
     pub(crate) fn refusal(&self, lane: usize, what: &str) -> RowsError {
         let name = &self.header[self.columns[lane]];
+        if self.is_of_ids(lane) {
+            let problem = format!(
+                "--id {name:?}: the column is {what}, which is not read as an id; convert it to text"
+            );
+            return RowsError::columns(problem);
+        }
         RowsError::columns(format!(
             "column {name:?} is {what}, which is neither a number nor a word; convert it, or leave it out by --ignore {name:?}"
         ))
@@ -74,7 +92,7 @@ impl<'w> Lanes<'w> {
     pub(crate) fn lane(&mut self, lane: usize) -> Lane<'_, 'w> {
         let (column, width) = (self.columns[lane], self.features.len());
         let place = Place { first_row: self.rows, column, name: &self.header[column] };
-        let is_id = lane == width && self.chosen.id.is_some();
+        let is_id = self.is_of_ids(lane);
         let to = match self.features.get_mut(lane) {
             Some(feature) => {
                 let (values, announced) = (&mut self.block.values, self.announced);
@@ -153,8 +171,11 @@ impl Lane<'_, '_> {
                         Some(value) => feature.number(value, place)?,
                         None => return Err(inexact(place())),
                     },
+                    Cell::Decimal(value) => feature.number(value.rounded(), place)?,
+                    Cell::LongDecimal(value) => feature.number(value, place)?,
                     Cell::Boolean(value) => feature.boolean(value, place)?,
                     Cell::Text(text) => feature.text(text, place)?,
+                    Cell::Moment(_) => return Err(no_number(place())),
                 };
                 let Some(to) = values.get_mut(row * *width + *at) else { return Err(too_many(place())) };
                 *to = value;
@@ -163,14 +184,18 @@ impl Lane<'_, '_> {
                 Cell::Missing => String::new(),
                 Cell::Float(value) => value.to_string(),
                 Cell::Integer(value) => value.to_string(),
+                Cell::Decimal(value) => value.text(),
+                Cell::LongDecimal(_) => return Err(too_long(place())),
                 Cell::Boolean(value) => value.to_string(),
                 Cell::Text(text) => text.trim().to_owned(),
+                Cell::Moment(moment) => moment.to_string(),
             }),
             To::Weight(weights) => {
                 let number = match cell {
-                    Cell::Missing => None,
-                    Cell::Float(value) => Some(value),
+                    Cell::Missing | Cell::Moment(_) => None,
+                    Cell::Float(value) | Cell::LongDecimal(value) => Some(value),
                     Cell::Integer(value) => exact(value),
+                    Cell::Decimal(value) => Some(value.rounded()),
                     Cell::Boolean(value) => Some(f64::from(u8::from(value))),
                     Cell::Text(text) => text.trim().parse().ok(),
                 };
@@ -183,8 +208,15 @@ impl Lane<'_, '_> {
 }
 
 #[cold]
-fn inexact(place: String) -> RowsError {
-    let problem = "is a whole number beyond 2^53, which is not exact as float64; convert the column, or leave it out by --ignore";
+fn no_number(place: String) -> RowsError {
+    let problem = "is a date or a time, which is neither a number nor a word; convert the column, or leave it out by --ignore";
+    RowsError::Cell { place, problem: problem.to_owned() }
+}
+
+#[cold]
+fn too_long(place: String) -> RowsError {
+    let problem =
+        "is a decimal of more than 38 digits, which is not read as an id; convert the column to text";
     RowsError::Cell { place, problem: problem.to_owned() }
 }
 

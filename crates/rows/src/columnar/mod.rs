@@ -3,7 +3,9 @@
 pub(crate) mod arrow;
 mod codec;
 mod content;
+mod decimal;
 mod lanes;
+mod moment;
 pub(crate) mod parquet;
 
 pub(crate) use content::Content;

@@ -21,17 +21,22 @@ pub(super) fn split_header(text: &[u8], separator: u8) -> (&[u8], &[u8]) {
 pub(super) fn line_ends(text: &[u8], separator: u8) -> impl Iterator<Item = usize> {
     let mut at = At::FieldStart;
     text.iter().enumerate().filter_map(move |(index, &byte)| {
-        at = match (at, byte) {
-            (At::FieldStart | At::QuoteInQuotes, b'"') => At::Quotes,
-            (At::Quotes, b'"') => At::QuoteInQuotes,
-            (At::Quotes, _) => At::Quotes,
-            (_, b'\r' | b'\n') => At::FieldStart,
-            (_, byte) if byte == separator => At::FieldStart,
-            // A quote inside of a bare field is a character as any other.
-            _ => At::BareField,
-        };
+        at = at.behind(byte, separator);
         (byte == b'\n' && at == At::FieldStart).then_some(index + 1)
     })
+}
+
+/// Where the quote is that is open at the end of a text, which begins outside of quotes. The reader of CSV takes such an end for that of
+/// the cell.
+pub(super) fn open_quote(text: &[u8], separator: u8) -> Option<usize> {
+    let (mut at, mut opened) = (At::FieldStart, 0);
+    for (index, &byte) in text.iter().enumerate() {
+        if at == At::FieldStart {
+            opened = index;
+        }
+        at = at.behind(byte, separator);
+    }
+    (at == At::Quotes).then_some(opened)
 }
 
 /// Where in a line of CSV a byte is.
@@ -42,6 +47,21 @@ enum At {
     Quotes,
     /// Behind a quote that ends them, unless another follows.
     QuoteInQuotes,
+}
+
+impl At {
+    /// Where it goes on behind a byte.
+    fn behind(self, byte: u8, separator: u8) -> Self {
+        match (self, byte) {
+            (Self::FieldStart | Self::QuoteInQuotes, b'"') => Self::Quotes,
+            (Self::Quotes, b'"') => Self::QuoteInQuotes,
+            (Self::Quotes, _) => Self::Quotes,
+            (_, b'\r' | b'\n') => Self::FieldStart,
+            (_, byte) if byte == separator => Self::FieldStart,
+            // A quote inside of a bare field is a character as any other.
+            _ => Self::BareField,
+        }
+    }
 }
 
 /// Where the last line ends.
@@ -114,6 +134,25 @@ mod tests {
         assert_eq!(last_line_end(text, b';'), Some(10));
         assert_eq!(line_ends(text, b',').collect::<Vec<_>>(), [5, 10]);
         assert_eq!(last_line_end(b"ab", b','), None);
+    }
+
+    #[test]
+    fn a_quote_is_open_where_none_closes_it() {
+        for (text, wanted) in [
+            ("", None),
+            ("a,\"b\"", None),
+            ("a,\"b\"\"\"", None),
+            ("5\" pipe,\"b\"x\"\r\n", None),
+            ("\"", Some(0)),
+            ("1,\"4\n", Some(2)),
+            ("1,\"4\"\"\r\n5,\"", None),
+            ("1,\"4\"\"\r\n5,6", Some(2)),
+            ("\"a\"\n1,2\n\"\"\"", Some(8)),
+            ("1;\"2", None),
+        ] {
+            assert_eq!(open_quote(text.as_bytes(), b','), wanted, "{text:?}");
+        }
+        assert_eq!(open_quote(b"1;\"2", b';'), Some(2));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod lines;
 mod separator;
 
+use std::collections::HashSet;
 use std::io::BufRead;
 
 use crate::cells::{Feature, weight};
@@ -12,7 +13,7 @@ use crate::error::{Result, RowsError};
 use crate::table::{Block, Read, Receive};
 use crate::wanted::Wanted;
 
-use lines::{Pieces, split_header};
+use lines::{BYTE_ORDER_MARK, Pieces, open_quote, split_header};
 
 /// Reads a text piece by piece: memory does not grow with the number of rows.
 pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
@@ -52,11 +53,13 @@ impl<'a> Reader<'a> {
     /// For the rows below `header`.
     fn new(header: &[u8], separator: u8, wanted: &Wanted<'a>) -> Result<Self> {
         let lines = line_feeds(header);
+        check_quotes(header, separator, 0)?;
         if std::str::from_utf8(header).is_err() {
             return Err(RowsError::damaged("the header is not CSV in UTF-8"));
         }
+        check_line_end(header, separator)?;
         let header = separator::cells(header, separator);
-        check_header(&header)?;
+        check_header(&header, wanted)?;
         let chosen = columns::by_name(&header, wanted)?;
         let names = chosen.columns.iter().map(|&column| header[column].clone());
         let features = Feature::all(names, wanted);
@@ -83,6 +86,10 @@ impl<'a> Reader<'a> {
                 Err(error) => return Err(RowsError::row(format!("row {row}: {error}"))),
             }
             let start = std::mem::replace(&mut end, reader.position().byte() as usize);
+            // An open quote takes all that follows, and rows come whole: only the last of them can have one.
+            if end == bytes.len() {
+                check_quotes(&bytes[start..], self.separator, lines_before + line_feeds(&bytes[..start]))?;
+            }
             let place = || format!("row {row} (line {})", lines_before + last_line(&bytes[..end]));
             if header.len() == 1 && begins_with_empty_line(&bytes[..end], start) {
                 // The CSV grammar skips an empty line; in a file of one column it may be meant as a missing cell.
@@ -162,12 +169,44 @@ fn begins_with_empty_line(text: &[u8], start: usize) -> bool {
     matches!(record.first(), Some(b'\r' | b'\n'))
 }
 
+/// Refuses a text that ends within quotes, which follows so many lines.
+fn check_quotes(text: &[u8], separator: u8, lines_before: usize) -> Result<()> {
+    // The reader takes a mark for no part of the first field.
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    match open_quote(text, separator) {
+        Some(quote) => Err(RowsError::row(format!(
+            "line {}: a quote is opened and never closed; close it, or double it (\"\") where it belongs to the text",
+            lines_before + 1 + line_feeds(&text[..quote])
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a header behind which the reader sees another row: it takes a carriage return alone for the end of a line.
+fn check_line_end(header: &[u8], separator: u8) -> Result<()> {
+    let mut reader = ::csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(separator)
+        .from_reader(header);
+    if reader.byte_records().nth(1).is_some() {
+        return Err(RowsError::row(
+            "the header ends in a carriage return without a line feed; write the file with lines that end in a line feed (\\n or \\r\\n)",
+        ));
+    }
+    Ok(())
+}
+
 /// Refuses a first line that looks like data.
-fn check_header(header: &[String]) -> Result<()> {
-    let numbers = header.iter().filter(|name| name.parse::<f64>().is_ok()).count();
+fn check_header(header: &[String], wanted: &Wanted<'_>) -> Result<()> {
+    let are_numbers = header.iter().all(|name| name.parse::<f64>().is_ok());
     // A data frame without names of columns is written with 0, 1, 2 … as the header.
-    let counted = header.iter().enumerate().all(|(index, name)| *name == index.to_string());
-    if numbers == header.len() && !counted {
+    let are_counted = || header.iter().enumerate().all(|(index, name)| *name == index.to_string());
+    let are_wanted = || {
+        let cells: HashSet<&String> = header.iter().collect();
+        wanted.names.is_some_and(|names| names.iter().all(|name| cells.contains(name)))
+    };
+    if are_numbers && !are_counted() && !are_wanted() {
         return Err(RowsError::row(
             "the first line holds numbers only; give a header with the names of the columns",
         ));
@@ -239,6 +278,55 @@ mod tests {
         assert!(refusal("a,b\n").contains("no rows"));
         assert!(refusal("a,a\n1,2\n").contains("\"a\""));
         assert_eq!(table(b"0,1\n5,6\n", &two()).unwrap().1, [5.0, 6.0]);
+    }
+
+    #[test]
+    fn numbers_are_a_header_where_all_names_that_are_wanted_are_among_them() {
+        for (text, names, values) in [
+            ("2018,2019\n5,6\n", ["2018", "2019"], [5.0, 6.0]),
+            ("2019;2017;2018\n5;6;7\n", ["2018", "2019"], [7.0, 5.0]),
+            ("1,0\n5,6\n", ["0", "1"], [6.0, 5.0]),
+        ] {
+            let names = names.map(str::to_owned);
+            let wanted = Wanted { names: Some(&names), ..two() };
+            assert_eq!(table(text.as_bytes(), &wanted).unwrap().1, values, "{text}");
+        }
+        let names = ["2018", "2019"].map(str::to_owned);
+        let message = table(b"2018,2020\n5,6\n", &Wanted { names: Some(&names), ..two() }).unwrap_err();
+        assert!(message.to_string().contains("numbers only"), "{message}");
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_is_refused_by_its_line() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        let wanted = Wanted { names: Some(&names), ..two() };
+        for (text, line) in [
+            ("a,b,note\n1,2,ok\n3,4,\"oops\n5,6,fine\n7,8,fine\n", 3),
+            // Before what it swallowed is taken for a cell, or missed in the row.
+            ("a,b\n1,\"2\n", 2),
+            ("a,b\n1,\"2", 2),
+            ("a,b\n1,2\n\"3,4\n5,6\n", 3),
+            ("\u{feff}a,b,note\r\n1,2,\"x\r\ny\"\"\"\r\n3,4,\"oops\"\"\r\n", 4),
+            ("a;b;note\n\n1;2;\"x;\ny\"\n3;4;5\" pipe\n3;4;\"\n", 6),
+            ("\u{feff}\"a,b\n1,2\n", 1),
+            ("\na,\"b\n1,2\n", 2),
+            ("a,b\n\u{feff}\"1,2\n3,4\n", 2),
+        ] {
+            let message = table(text.as_bytes(), &wanted).unwrap_err().to_string();
+            let place = format!("line {line}: a quote is opened and never closed");
+            assert!(message.starts_with(&place), "{text:?}: {message}");
+        }
+        let text = "a,b,note\r\n1,2,\"x\r\ny\"\r\n3,4,5\" pipe\r\n5,6,\"\"\"\"";
+        assert_eq!(table(text.as_bytes(), &wanted).unwrap().1, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    }
+
+    #[test]
+    fn lines_that_end_in_a_carriage_return_alone_are_refused() {
+        for text in ["a,b\r1,2\r3,4\r", "a,b\r1,2\n3,4\n"] {
+            assert!(refusal(text).contains("the header ends in a carriage return without a line feed"));
+        }
+        assert_eq!(table(b"\"a\rx\",b\r\r\n1,2\r\r\n", &two()).unwrap().1, [1.0, 2.0]);
+        assert!(refusal("a,b\r").contains("no rows"));
     }
 
     #[test]

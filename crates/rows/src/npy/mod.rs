@@ -18,6 +18,7 @@ use crate::table::{Block, Read, Receive};
 use crate::wanted::Wanted;
 
 use header::Header;
+pub(crate) use numbers::EXACT;
 use numbers::Kind;
 #[cfg(feature = "columnar")]
 pub(crate) use numbers::{exact, half};
@@ -73,9 +74,10 @@ fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
         if (read.len() as u64) < length { Err(cut()) } else { Ok(read) }
     };
     let start = read(8)?;
-    let length = match start[6..] {
-        [1, _] => read(2)?,
-        [2 | 3, _] => read(4)?,
+    let (length, is_utf8) = match start[6..] {
+        [1, _] => (read(2)?, false),
+        [2, _] => (read(4)?, false),
+        [3, _] => (read(4)?, true),
         [major, minor] => {
             let problem =
                 format!("version {major}.{minor} of the .npy format is not known; versions 1 to 3 are");
@@ -85,9 +87,12 @@ fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
     };
     let length = length.iter().rev().fold(0, |length, &byte| length << 8 | u64::from(byte));
     let header = read(length)?;
-    let header =
-        std::str::from_utf8(&header).map_err(|_| RowsError::damaged("the .npy header is not text"))?;
-    Header::parse(header)
+    let header = match is_utf8 {
+        true => String::from_utf8(header).map_err(|_| RowsError::damaged("the .npy header is not text"))?,
+        // Latin-1, of which every byte is a character.
+        false => header.into_iter().map(char::from).collect(),
+    };
+    Header::parse(&header)
         .map_err(|problem| RowsError::damaged(format!("the .npy header cannot be understood: {problem}")))
 }
 
@@ -220,14 +225,15 @@ mod tests {
         Ok((values, blocks))
     }
 
-    fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
+    fn file(version: u8, header: &(impl AsRef<[u8]> + ?Sized), data: &[u8]) -> Vec<u8> {
+        let header = header.as_ref();
         let mut bytes = MAGIC.to_vec();
         bytes.extend([version, 0]);
         match version {
             1 => bytes.extend((header.len() as u16).to_le_bytes()),
             _ => bytes.extend((header.len() as u32).to_le_bytes()),
         }
-        bytes.extend(header.as_bytes());
+        bytes.extend(header);
         bytes.extend(data);
         bytes
     }
@@ -314,6 +320,14 @@ mod tests {
         assert!(refusal(&file(1, &header("<f8", "False", "(2,)"), &data)).contains("1 dimensions"));
         assert!(refusal(&file(9, "", &[])).contains("version 9.0"));
         assert!(refusal(&file(1, "{'descr': [('a', '<f8')]}", &[])).contains("cannot be understood"));
+        // Names of columns are in Latin-1, but in version 3.
+        let named = "{'descr': [('größe', '<f8')], 'fortran_order': False, 'shape': (2,)}";
+        let latin_1: Vec<u8> = named.chars().map(|letter| u32::from(letter) as u8).collect();
+        for bytes in [file(1, &latin_1, &[]), file(2, &latin_1, &[]), file(3, named, &[])] {
+            let message = refusal(&bytes);
+            assert!(message.contains("cannot be understood") && message.contains("größe"), "{message}");
+        }
+        assert!(refusal(&file(3, &latin_1, &[])).contains("is not text"));
         let large: Vec<u8> = [1u64, u64::MAX].iter().flat_map(|number| number.to_le_bytes()).collect();
         let message = refusal(&file(1, &header("<u8", "False", "(1, 2)"), &large));
         assert!(message.contains("row 0, column 1") && message.contains("beyond 2^53"), "{message}");

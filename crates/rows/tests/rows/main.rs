@@ -4,6 +4,8 @@
 
 mod common;
 mod formats;
+#[cfg(feature = "columnar")]
+mod ids;
 mod mutations;
 mod streams;
 #[cfg(feature = "columnar")]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use apportion_rows::Source;
+use apportion_rows::{Source, Wanted};
 
 use crate::common::{Asked, FEATURES, bytes};
 
@@ -59,16 +59,21 @@ fn mutate(bytes: &mut Vec<u8>, draws: &mut Draws) {
 
 fn survives(names: &[&str], count: usize) {
     let asked = Asked::new();
+    let features = |name: &str| if name.ends_with(".npy") { 7 } else { FEATURES.len() };
+    survives_as(names, count, |name, _| asked.wanted(features(name)));
+}
+
+/// Where what is wanted of a file may depend on the change of it.
+fn survives_as<'a>(names: &[&str], count: usize, wanted: impl Fn(&str, usize) -> Wanted<'a>) {
     let mut draws = Draws(19);
     let mut read = 0;
     for name in names {
         let whole = bytes(name);
-        for _ in 0..count {
+        for change in 0..count {
             let mut bytes = whole.clone();
             mutate(&mut bytes, &mut draws);
-            let features = if name.ends_with(".npy") { 7 } else { FEATURES.len() };
             let started = Instant::now();
-            let result = Source::stream("mutated", &bytes[..]).read(&asked.wanted(features));
+            let result = Source::stream("mutated", &bytes[..]).read(&wanted(name, change));
             let took = started.elapsed();
             assert!(took < Duration::from_secs(10), "{name} took {took:?}");
             if let Ok(table) = result {
@@ -104,4 +109,18 @@ fn mutated_arrow_files_are_refused_or_read() {
         &["plain.arrow", "zstd.arrow", "polars.arrow", "stream.arrows", "delta.arrows", "lz4.feather"],
         500,
     );
+}
+
+#[cfg(feature = "columnar")]
+#[test]
+fn mutated_decimals_days_and_times_are_refused_or_read_as_ids() {
+    let names = ["x".to_owned()];
+    let ids =
+        ["decimal9", "decimal18", "decimal38", "decimal76", "day", "day64", "category", "ms", "us", "ns"];
+    survives_as(&["ids.parquet", "ids.arrow"], 1000, |_, change| Wanted {
+        names: Some(&names),
+        named_by: "the model",
+        id: Some(ids[change % ids.len()]),
+        ..Wanted::default()
+    });
 }

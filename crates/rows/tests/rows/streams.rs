@@ -57,6 +57,20 @@ fn faults_are_named_by_their_row_and_line_far_into_a_file() {
 }
 
 #[test]
+fn a_quote_that_is_never_closed_is_refused_far_into_a_stream() {
+    let mut text = "a,b,target\n".to_owned();
+    (0..100_000).for_each(|row| text.push_str(&format!("{row},1,\"line\n{row}\"\n")));
+    let wanted = [(0..100_000).flat_map(|row| [f64::from(row), 1.0]).collect(), vec![7.0, 8.0]].concat();
+    assert_eq!(read(format!("{text}7,8,\"\"\"\"").as_bytes(), &two()).unwrap().values, wanted);
+    for opened in ["7,8,\"oops", "7,8,\"oops\"\"", "\"7,8,oops"] {
+        for rest in ["", "\n", &"\n9,1,fine".repeat(100_000)] {
+            let message = told(&read(format!("{text}{opened}{rest}").as_bytes(), &two()).unwrap_err());
+            assert!(message.contains("line 200002: a quote is opened and never closed"), "{message}");
+        }
+    }
+}
+
+#[test]
 fn what_the_receiver_says_ends_the_reading() {
     let mut blocks = 0;
     let error = Source::stream("rows", &b"a,b\n1,2\n"[..]).each_block(&two(), |_| {

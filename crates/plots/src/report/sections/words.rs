@@ -5,7 +5,10 @@ use crate::report::page::Page;
 
 const WORDS: [(&str, &str); 10] = [
     ("prediction", "what the model says of a row."),
-    ("base", "what the model says where no feature is known: its mean over the background."),
+    (
+        "base",
+        "what the model says where no feature is known: its mean over the background, or in the path-dependent game over the training data.",
+    ),
     (
         "value",
         "the part of a row's prediction, less the base, that a feature is given: the mean of what it adds to groups of others.",

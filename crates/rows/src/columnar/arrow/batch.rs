@@ -6,9 +6,13 @@ use super::flatbuffer::Table;
 use super::schema::{Field, Kind, Span};
 use crate::allowance::Allowance;
 use crate::columnar::codec::Codec;
+use crate::columnar::decimal;
 use crate::columnar::lanes::Cell;
+use crate::columnar::moment::{Moment, Unit};
 use crate::error::{Result, RowsError};
 use crate::npy::half;
+
+const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
 
 /// A batch of rows, or of the values of a dictionary.
 pub(super) struct Batch<'a> {
@@ -127,8 +131,18 @@ impl<'a> Batch<'a> {
             }
             Kind::Decimal { bytes, scale } => {
                 let decimals = Wide::new(&values, bytes, self.rows)?;
-                let unit = 10f64.powi(scale);
-                self.each(&present, visit, |row| Ok(Cell::Float(decimal(decimals.get(row)) / unit)))
+                self.each(&present, visit, |row| {
+                    decimal::cell(decimals.get(row).iter().rev().copied(), scale).ok_or_else(damaged)
+                })
+            }
+            Kind::Moment { bytes, unit } => {
+                let counts = Wide::new(&values, bytes, self.rows)?;
+                self.each(&present, visit, |row| {
+                    let count = signed(counts.get(row));
+                    let days = bytes == 8 && unit == Unit::Days;
+                    let count = if days { count.div_euclid(MILLISECONDS_OF_A_DAY) } else { count };
+                    Ok(Cell::Moment(Moment::new(count, unit)))
+                })
             }
             Kind::Text { offset } => {
                 let texts = next()?;
@@ -160,27 +174,18 @@ impl<'a> Batch<'a> {
 }
 
 /// A number of one to eight bytes, the low ones first.
-fn integer(bytes: &[u8], signed: bool) -> i128 {
-    let number = bytes.iter().rev().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
-    if signed {
-        // The bits above the highest one are as that one.
-        let shift = 64 - 8 * bytes.len() as u32;
-        i128::from((number << shift).cast_signed() >> shift)
-    } else {
-        i128::from(number)
-    }
+fn integer(bytes: &[u8], is_signed: bool) -> i128 {
+    if is_signed { i128::from(signed(bytes)) } else { i128::from(unsigned(bytes)) }
 }
 
-/// A number in two's complement of any length, the low bytes first; exact up to 16 bytes.
-fn decimal(bytes: &[u8]) -> f64 {
-    let Some((&last, rest)) = bytes.split_last() else { return 0.0 };
-    if bytes.len() <= 16 {
-        let start = i128::from(last.cast_signed());
-        rest.iter().rev().fold(start, |number, &byte| number << 8 | i128::from(byte)) as f64
-    } else {
-        let start = f64::from(last.cast_signed());
-        rest.iter().rev().fold(start, |number, &byte| number * 256.0 + f64::from(byte))
-    }
+fn unsigned(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+fn signed(bytes: &[u8]) -> i64 {
+    // The bits above the highest one are as that one.
+    let shift = 64 - 8 * bytes.len() as u32;
+    (unsigned(bytes) << shift).cast_signed() >> shift
 }
 
 fn text(bytes: Option<&[u8]>) -> Result<Cell<'_>> {
@@ -260,8 +265,6 @@ mod tests {
         assert_eq!(integer(&i32::MIN.to_le_bytes(), true), i128::from(i32::MIN));
         assert_eq!(integer(&u64::MAX.to_le_bytes(), false), i128::from(u64::MAX));
         assert_eq!(integer(&i64::MIN.to_le_bytes(), true), i128::from(i64::MIN));
-        assert_eq!(decimal(&(-12345i128).to_le_bytes()), -12345.0);
-        assert_eq!(decimal(&[&(-7i128).to_le_bytes()[..], &[0xff; 16]].concat()), -7.0);
     }
 
     #[test]

@@ -49,7 +49,11 @@ impl<'a> Table<'a> {
     }
 
     pub(super) fn i16(&self, field: usize) -> i16 {
-        self.value(field).map_or(0, i16::from_le_bytes)
+        self.i16_or(field, 0)
+    }
+
+    pub(super) fn i16_or(&self, field: usize, default: i16) -> i16 {
+        self.value(field).map_or(default, i16::from_le_bytes)
     }
 
     pub(super) fn i32(&self, field: usize) -> Option<i32> {

@@ -14,7 +14,9 @@ use std::collections::HashMap;
 use std::io::{BufRead, Read as _};
 
 use super::Content;
+use super::decimal::Decimal;
 use super::lanes::{Cell, Lanes};
+use super::moment::Moment;
 use crate::allowance::Allowance;
 use crate::error::{Result, RowsError};
 use crate::guard::guarded;
@@ -24,6 +26,7 @@ use crate::wanted::Wanted;
 use batch::{Batch, damaged};
 use flatbuffer::Table;
 use marks::{DICTIONARY, MAGIC, MARK, ROWS, SCHEMA};
+pub(crate) use schema::DURATIONS;
 use schema::{Field, Kind};
 pub use write::{ArrowColumn, ArrowKind, ArrowWriter};
 
@@ -85,6 +88,16 @@ fn read_messages(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Rec
         }
     }
     table.lanes.finish()
+}
+
+/// The columns of durations in a table that is described by a message; none where it is no such description.
+pub(crate) fn durations(description: &[u8]) -> Option<Vec<String>> {
+    let message = Message::read(&mut &description[..]).ok()??;
+    let root = message.root().ok()?;
+    let described = root.table(2).filter(|_| root.u8(1) == SCHEMA)?;
+    let fields = schema::fields(&described, root.i16(0), message.head.len()).ok()?;
+    let is_one = |field: &Field| matches!(field.kind, Kind::Other { what: DURATIONS, .. });
+    Some(fields.into_iter().filter(is_one).map(|field| field.name).collect())
 }
 
 /// A message: a description, and the buffers that it describes.
@@ -158,8 +171,11 @@ enum Value {
     Missing,
     Float(f64),
     Integer(i128),
+    Decimal(Decimal),
+    LongDecimal(f64),
     Boolean(bool),
     Text(String),
+    Moment(Moment),
 }
 
 impl Value {
@@ -168,8 +184,11 @@ impl Value {
             Cell::Missing => Self::Missing,
             Cell::Float(value) => Self::Float(value),
             Cell::Integer(value) => Self::Integer(value),
+            Cell::Decimal(value) => Self::Decimal(value),
+            Cell::LongDecimal(value) => Self::LongDecimal(value),
             Cell::Boolean(value) => Self::Boolean(value),
             Cell::Text(text) => Self::Text(text.to_owned()),
+            Cell::Moment(moment) => Self::Moment(moment),
         }
     }
 
@@ -178,8 +197,11 @@ impl Value {
             Self::Missing => Cell::Missing,
             Self::Float(value) => Cell::Float(*value),
             Self::Integer(value) => Cell::Integer(*value),
+            Self::Decimal(value) => Cell::Decimal(*value),
+            Self::LongDecimal(value) => Cell::LongDecimal(*value),
             Self::Boolean(value) => Cell::Boolean(*value),
             Self::Text(text) => Cell::Text(text),
+            Self::Moment(moment) => Cell::Moment(*moment),
         }
     }
 }
@@ -190,8 +212,12 @@ impl<'w> Columns<'w> {
         let fields = schema::fields(schema, version, message)?;
         let lanes = Lanes::new(fields.iter().map(|field| field.name.clone()).collect(), wanted)?;
         for (lane, &column) in lanes.columns().iter().enumerate() {
-            if let Kind::Other { what, .. } = fields[column].kind {
-                return Err(lanes.refusal(lane, what));
+            match fields[column].kind {
+                Kind::Other { what, .. } => return Err(lanes.refusal(lane, what)),
+                Kind::Moment { unit, .. } if !lanes.is_of_ids(lane) => {
+                    return Err(lanes.refusal(lane, unit.of_column()));
+                }
+                _ => {}
             }
         }
         Ok(Self { fields, lanes, dictionaries: HashMap::new() })

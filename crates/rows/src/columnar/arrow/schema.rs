@@ -3,8 +3,11 @@
 //! Source: Apache Arrow, `Schema.fbs` and "Arrow Columnar Format".
 
 use super::flatbuffer::Table;
+use crate::columnar::moment::Unit;
 use crate::error::{Result, RowsError};
 
+/// What is said of a column of durations.
+pub(crate) const DURATIONS: &str = "of durations";
 /// Columns inside of each other.
 const DEPTH: usize = 32;
 
@@ -41,6 +44,11 @@ pub(super) enum Kind {
     },
     /// Texts of which the short ones are in place.
     TextView,
+    /// Counts of days or of parts of a second; days in 8 bytes are counted in milliseconds.
+    Moment {
+        bytes: usize,
+        unit: Unit,
+    },
     /// What is not read, by name, with its buffers, and whether it has as many more as a message says.
     Other {
         what: &'static str,
@@ -70,12 +78,23 @@ impl Kind {
             20 => Self::Text { offset: 8 },
             24 => Self::TextView,
             4 | 19 => other("of bytes", 3),
-            8 => other("of dates", 2),
+            // The units: 0 for days, 1 for milliseconds, which is the default.
+            8 => match described?.i16_or(0, 1) {
+                0 => Self::Moment { bytes: 4, unit: Unit::Days },
+                1 => Self::Moment { bytes: 8, unit: Unit::Days },
+                _ => return None,
+            },
             9 => other("of times of day", 2),
-            10 => other("of times", 2),
+            10 => {
+                let described = described?;
+                // The units: 0 for seconds, and each one that follows is a thousandth of the one before.
+                let digits = 3 * u32::try_from(described.i16(0)).ok().filter(|&unit| unit <= 3)?;
+                let is_utc = described.text(1).is_some_and(|zone| !zone.is_empty());
+                Self::Moment { bytes: 8, unit: Unit::Seconds { digits, is_utc } }
+            }
             11 => other("of intervals", 2),
             15 => other("of bytes", 2),
-            18 => other("of durations", 2),
+            18 => other(DURATIONS, 2),
             12 | 17 | 21 => other("nested", 2),
             13 | 16 => other("nested", 1),
             // The modes: 0 for sparse, 1 for dense.
@@ -91,7 +110,11 @@ impl Kind {
     fn buffers(self) -> (usize, bool) {
         match self {
             Self::Null => (0, false),
-            Self::Boolean | Self::Integer { .. } | Self::Float { .. } | Self::Decimal { .. } => (2, false),
+            Self::Boolean
+            | Self::Integer { .. }
+            | Self::Float { .. }
+            | Self::Decimal { .. }
+            | Self::Moment { .. } => (2, false),
             Self::Text { .. } => (3, false),
             Self::TextView => (2, true),
             Self::Other { buffers, has_more, .. } => (buffers, has_more),

@@ -1,12 +1,13 @@
 //! Parquet: groups of rows, each with its columns in pages.
 
+mod durations;
 mod footer;
 mod pages;
 mod thrift;
 mod write;
 
 use bytes::Bytes;
-use parquet::basic::{Compression, ConvertedType, LogicalType};
+use parquet::basic::{Compression, ConvertedType, LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{AsBytes, DataType};
 use parquet::errors::ParquetError;
@@ -14,8 +15,11 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::schema::types::{ColumnDescriptor, Type};
 
 use super::Content;
+use super::arrow::DURATIONS;
 use super::codec::Codec;
+use super::decimal::{self, Decimal};
 use super::lanes::{Cell, Lane, Lanes};
+use super::moment::{Moment, Unit};
 use crate::allowance::Allowance;
 use crate::error::{Result, RowsError};
 use crate::guard::guarded;
@@ -79,10 +83,15 @@ fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
     for leaf in (0..schema.num_columns()).rev() {
         leaf_of[schema.get_column_root_idx(leaf)] = Some(leaf);
     }
+    let durations = durations::find(contents);
     let leaf = |(lane, &column): (usize, &usize)| {
         let leaf = leaf_of[column].ok_or_else(|| lanes.refusal(lane, "nested"))?;
-        let described = schema.column(leaf);
-        match kind(&described, &roots[column]) {
+        let kind = match durations.iter().any(|name| name == roots[column].name()) {
+            true => Err(DURATIONS),
+            false => kind(&schema.column(leaf), &roots[column]),
+        };
+        match kind {
+            Ok(Kind::Moment(unit)) if !lanes.is_of_ids(lane) => Err(lanes.refusal(lane, unit.of_column())),
             Ok(_) => Ok(leaf),
             Err(what) => Err(lanes.refusal(lane, what)),
         }
@@ -100,6 +109,7 @@ enum Kind {
     /// In units of 10^−scale.
     Decimal(i32),
     Half,
+    Moment(Unit),
 }
 
 /// The kind of a column; else what it is instead.
@@ -112,9 +122,16 @@ fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'s
     match column.logical_type_ref() {
         Some(LogicalType::Decimal(decimal)) => return Ok(Kind::Decimal(decimal.scale)),
         Some(LogicalType::Integer(integer)) if !integer.is_signed => return Ok(Kind::Unsigned),
-        Some(LogicalType::Date) => return Err("of dates"),
+        Some(LogicalType::Date) => return Ok(Kind::Moment(Unit::Days)),
         Some(LogicalType::Time(_)) => return Err("of times of day"),
-        Some(LogicalType::Timestamp(_)) => return Err("of times"),
+        Some(LogicalType::Timestamp(times)) => {
+            let digits = match times.unit {
+                TimeUnit::MILLIS => 3,
+                TimeUnit::MICROS => 6,
+                TimeUnit::NANOS => 9,
+            };
+            return Ok(Kind::Moment(Unit::Seconds { digits, is_utc: times.is_adjusted_to_u_t_c }));
+        }
         Some(LogicalType::Uuid) => return Err("of UUIDs"),
         Some(LogicalType::Float16) => return Ok(Kind::Half),
         _ => {}
@@ -125,11 +142,13 @@ fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'s
             ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64,
             _,
         ) => Ok(Kind::Unsigned),
-        (ConvertedType::DATE, _) => Err("of dates"),
+        (ConvertedType::DATE, _) => Ok(Kind::Moment(Unit::Days)),
         (ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS, _) => Err("of times of day"),
-        (ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS, _) | (_, Physical::INT96) => {
-            Err("of times")
-        }
+        // Without a logical type times are those of Greenwich.
+        (ConvertedType::TIMESTAMP_MILLIS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 3, is_utc: true })),
+        (ConvertedType::TIMESTAMP_MICROS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 6, is_utc: true })),
+        // Of which zone they are depends on the writer.
+        (_, Physical::INT96) => Ok(Kind::Moment(Unit::Seconds { digits: 9, is_utc: false })),
         (ConvertedType::INTERVAL, _) => Err("of intervals"),
         (_, Physical::FIXED_LEN_BYTE_ARRAY) => Err("of bytes"),
         _ if is_text => Ok(Kind::Plain),
@@ -177,18 +196,20 @@ impl Column {
     fn read(&mut self, rows: usize, lane: Lane<'_, '_>) -> Result<()> {
         let Self { kind, level, reader, levels } = self;
         let mut to = Rows { rows, level: *level, levels, lane };
-        let scale = match kind {
-            Kind::Decimal(scale) => 10f64.powi(*scale),
-            _ => 1.0,
-        };
         let unsigned = *kind == Kind::Unsigned;
         match (reader, *kind) {
             (ColumnReader::BoolColumnReader(reader), _) => to.read(reader, |&value| Ok(Cell::Boolean(value))),
-            (ColumnReader::Int32ColumnReader(reader), Kind::Decimal(_)) => {
-                to.read(reader, |&value| Ok(Cell::Float(f64::from(value) / scale)))
+            (ColumnReader::Int32ColumnReader(reader), Kind::Decimal(scale)) => {
+                to.read(reader, |&value| Ok(Cell::Decimal(Decimal { number: value.into(), scale })))
             }
-            (ColumnReader::Int64ColumnReader(reader), Kind::Decimal(_)) => {
-                to.read(reader, |&value| Ok(Cell::Float(value as f64 / scale)))
+            (ColumnReader::Int64ColumnReader(reader), Kind::Decimal(scale)) => {
+                to.read(reader, |&value| Ok(Cell::Decimal(Decimal { number: value.into(), scale })))
+            }
+            (ColumnReader::Int32ColumnReader(reader), Kind::Moment(unit)) => {
+                to.read(reader, |&value| Ok(Cell::Moment(Moment::new(value.into(), unit))))
+            }
+            (ColumnReader::Int64ColumnReader(reader), Kind::Moment(unit)) => {
+                to.read(reader, |&value| Ok(Cell::Moment(Moment::new(value, unit))))
             }
             (ColumnReader::Int32ColumnReader(reader), _) => to.read(reader, |&value| {
                 Ok(Cell::Integer(if unsigned { value.cast_unsigned().into() } else { value.into() }))
@@ -200,7 +221,7 @@ impl Column {
                 to.read(reader, |&value| Ok(Cell::Float(value.into())))
             }
             (ColumnReader::DoubleColumnReader(reader), _) => to.read(reader, |&value| Ok(Cell::Float(value))),
-            (ColumnReader::ByteArrayColumnReader(reader), Kind::Decimal(_)) => {
+            (ColumnReader::ByteArrayColumnReader(reader), Kind::Decimal(scale)) => {
                 to.read(reader, |value| decimal(value.data(), scale))
             }
             (ColumnReader::ByteArrayColumnReader(reader), _) => to.read(reader, |value| {
@@ -214,26 +235,23 @@ impl Column {
                     _ => Err(damaged()),
                 })
             }
-            (ColumnReader::FixedLenByteArrayColumnReader(reader), _) => {
+            (ColumnReader::FixedLenByteArrayColumnReader(reader), Kind::Decimal(scale)) => {
                 to.read(reader, |value| decimal(value.as_bytes(), scale))
             }
-            (ColumnReader::Int96ColumnReader(_), _) => Err(damaged()),
+            (ColumnReader::FixedLenByteArrayColumnReader(_), _) => Err(damaged()),
+            (ColumnReader::Int96ColumnReader(reader), _) => to.read(reader, |value| match *value.data() {
+                [low, high, day] => {
+                    let nanos = (u64::from(high) << 32 | u64::from(low)).cast_signed();
+                    Ok(Cell::Moment(Moment::of_julian_day(day, nanos)))
+                }
+                _ => Err(damaged()),
+            }),
         }
     }
 }
 
-/// A number in two's complement with the high byte first, in units of 1 / `scale`.
-fn decimal<'a>(bytes: &[u8], scale: f64) -> Result<Cell<'a>> {
-    let (&first, rest) = bytes.split_first().ok_or_else(damaged)?;
-    let start = f64::from(first.cast_signed());
-    Ok(Cell::Float(match bytes.len() {
-        // Exact until it is divided.
-        ..=16 => {
-            let start = i128::from(first.cast_signed());
-            rest.iter().fold(start, |number, &byte| number << 8 | i128::from(byte)) as f64 / scale
-        }
-        _ => rest.iter().fold(start, |number, &byte| number * 256.0 + f64::from(byte)) / scale,
-    }))
+fn decimal<'a>(bytes: &[u8], scale: i32) -> Result<Cell<'a>> {
+    decimal::cell(bytes.iter().copied(), scale).ok_or_else(damaged)
 }
 
 /// The next rows of a column, and where they go.

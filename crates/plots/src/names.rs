@@ -1,0 +1,106 @@
+//! Names in messages, where one was given that there is not.
+
+use std::cmp::Reverse;
+
+use crate::shown::shown;
+
+/// Names that a message shows.
+const MOST: usize = 10;
+/// Letters of a name that a message shows, and that are compared.
+const LETTERS: usize = 100;
+/// Names that are compared: messages may not take long.
+const MOST_COMPARED: usize = 5000;
+
+/// The names that there are where `given` is none of them, at most ten and how many more there are. The one that was probably meant comes
+/// first: that which takes the fewest changes of a letter, and of no more than a third of its letters.
+///
+/// ```
+/// use apportion_plots::listed;
+///
+/// assert_eq!(listed("incme", ["age", "income", "city"]), "income, age, city");
+/// let many: Vec<String> = (0..500).map(|place| format!("x{place}")).collect();
+/// let many = many.iter().map(String::as_str);
+/// assert_eq!(listed("wieght", many), "x0, x1, x2, x3, x4, x5, x6, x7, x8, x9 and 490 more");
+/// ```
+pub fn listed<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut names: Vec<&str> = names.into_iter().collect();
+    let given = letters(given);
+    let nearness = |(place, name): (usize, &&str)| {
+        let name = letters(name);
+        let changes = changes(&given, &name);
+        (3 * changes <= given.len().max(name.len())).then_some((Reverse(changes), Reverse(place)))
+    };
+    let nearest = names.iter().take(MOST_COMPARED).enumerate().filter_map(nearness).max();
+    if let Some((_, Reverse(place))) = nearest {
+        names[..=place].rotate_right(1);
+    }
+    let first: Vec<String> = names.iter().take(MOST).map(|name| beginning(name)).collect();
+    match names.len().saturating_sub(MOST) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// The letters that are compared; those of either case are one.
+fn letters(name: &str) -> Vec<char> {
+    name.chars().take(LETTERS).flat_map(char::to_lowercase).collect()
+}
+
+/// The number of letters to put in, take out or replace (Levenshtein's distance).
+fn changes(one: &[char], other: &[char]) -> usize {
+    let mut line: Vec<usize> = (0..=other.len()).collect();
+    for (place, letter) in one.iter().enumerate() {
+        let mut before = std::mem::replace(&mut line[0], place + 1);
+        for (at, own) in other.iter().enumerate() {
+            let replaced = before + usize::from(letter != own);
+            before = line[at + 1];
+            line[at + 1] = replaced.min(line[at] + 1).min(before + 1);
+        }
+    }
+    line[other.len()]
+}
+
+/// A name as it is shown, of a long one the beginning.
+fn beginning(name: &str) -> String {
+    match name.char_indices().nth(LETTERS) {
+        Some((end, _)) => format!("{}…", shown(&name[..end])),
+        None => shown(name).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_that_was_meant_comes_first() {
+        let names = ["age", "bmi", "blood pressure", "s1", "s2"];
+        assert_eq!(listed("blood_presure", names), "blood pressure, age, bmi, s1, s2");
+        assert_eq!(listed("BMI", names), "bmi, age, blood pressure, s1, s2");
+        // The first of those that are as near, and none that is far.
+        assert_eq!(listed("sample 3", ["x", "sample 1", "sample 2"]), "sample 1, x, sample 2");
+        assert_eq!(listed("s3", ["x", "s1"]), "x, s1");
+        assert_eq!(listed("income", names), names.join(", "));
+        assert_eq!(listed("income", []), "");
+    }
+
+    #[test]
+    fn the_name_that_was_meant_is_found_among_many() {
+        let names: Vec<String> = (0..500).map(|place| format!("feature {place}")).collect();
+        let listed = listed("featur 321", names.iter().map(String::as_str));
+        assert!(
+            listed.starts_with("feature 321, feature 0, ") && listed.ends_with("feature 8 and 490 more"),
+            "{listed}"
+        );
+        let long = "é".repeat(10_000);
+        assert_eq!(super::listed("x", [long.as_str()]), format!("{}…", "é".repeat(100)));
+    }
+
+    #[test]
+    fn changes_are_those_of_the_definition() {
+        let changes = |one: &str, other: &str| super::changes(&letters(one), &letters(other));
+        for (one, other, wanted) in [("", "", 0), ("", "abc", 3), ("kitten", "sitting", 3), ("ab", "ba", 2)] {
+            assert_eq!((changes(one, other), changes(other, one)), (wanted, wanted), "{one} {other}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Decimals: whole numbers in units of 10^−scale.
+
+use super::lanes::Cell;
+
+/// A decimal of at most 38 digits, and some of 39.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Decimal {
+    /// How many units.
+    pub(crate) number: i128,
+    pub(crate) scale: i32,
+}
+
+/// Places before or behind the digits that are written out as zeros: more than any decimal of 256 bits has.
+const MOST_ZEROS: u32 = 80;
+
+impl Decimal {
+    /// The nearest of f64, or one beside it.
+    #[inline]
+    pub(crate) fn rounded(self) -> f64 {
+        self.number as f64 / 10f64.powi(self.scale)
+    }
+
+    /// All of its digits, as many behind the point as the scale says.
+    pub(crate) fn text(self) -> String {
+        let Self { number, scale } = self;
+        let zeros = scale.unsigned_abs();
+        if zeros > MOST_ZEROS {
+            return format!("{number}e{}", -i64::from(scale));
+        }
+        let zeros = zeros as usize;
+        if scale <= 0 {
+            return if number == 0 { "0".to_owned() } else { format!("{number}{}", "0".repeat(zeros)) };
+        }
+        let sign = if number < 0 { "-" } else { "" };
+        let digits = format!("{:0width$}", number.unsigned_abs(), width = zeros + 1);
+        let (whole, part) = digits.split_at(digits.len() - zeros);
+        format!("{sign}{whole}.{part}")
+    }
+}
+
+/// The cell of a number in two's complement, the high bytes first; none where there is no byte.
+pub(crate) fn cell<'a>(mut bytes: impl ExactSizeIterator<Item = u8> + Clone, scale: i32) -> Option<Cell<'a>> {
+    let start = bytes.next()?.cast_signed();
+    let decimal = |number| Cell::Decimal(Decimal { number, scale });
+    if bytes.len() < size_of::<i128>() {
+        return Some(decimal(bytes.fold(i128::from(start), |number, byte| number << 8 | i128::from(byte))));
+    }
+    let next = |number: i128, byte| Some(number.checked_mul(256)? | i128::from(byte));
+    Some(match bytes.clone().try_fold(i128::from(start), next) {
+        Some(number) => decimal(number),
+        None => {
+            let number = bytes.fold(f64::from(start), |number, byte| number * 256.0 + f64::from(byte));
+            Cell::LongDecimal(number / 10f64.powi(scale))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_bytes(bytes: &[u8], scale: i32) -> Cell<'static> {
+        cell(bytes.iter().copied(), scale).unwrap()
+    }
+
+    #[test]
+    fn texts_have_every_digit() {
+        for (number, scale, wanted) in [
+            (12_345, 2, "123.45"),
+            (-5, 2, "-0.05"),
+            (150, 2, "1.50"),
+            (0, 3, "0.000"),
+            (-7, 0, "-7"),
+            (12, -3, "12000"),
+            (0, -3, "0"),
+            (7, i32::MAX, "7e-2147483647"),
+            (7, i32::MIN, "7e2147483648"),
+            (1_234_567_890_123_456_789_012, 2, "12345678901234567890.12"),
+            (i128::MIN, 38, "-1.70141183460469231731687303715884105728"),
+        ] {
+            assert_eq!(Decimal { number, scale }.text(), wanted);
+        }
+    }
+
+    #[test]
+    fn numbers_of_every_width_keep_their_sign() {
+        for number in [0, 1, -1, 127, -128, -12_345, i128::MAX, i128::MIN] {
+            let wanted = Cell::Decimal(Decimal { number, scale: 2 });
+            let bytes = number.to_be_bytes();
+            assert_eq!(of_bytes(&bytes, 2), wanted);
+            // Bytes of the sign alone, more and fewer.
+            let sign = if number < 0 { 0xff } else { 0 };
+            assert_eq!(of_bytes(&[&[sign; 16][..], &bytes].concat(), 2), wanted);
+            if i16::try_from(number).is_ok() {
+                assert_eq!(of_bytes(&bytes[14..], 2), wanted);
+            }
+        }
+        assert_eq!(cell([].into_iter(), 2), None);
+        let beyond = [&[1][..], &[0; 16]].concat();
+        assert_eq!(of_bytes(&beyond, 0), Cell::LongDecimal(2f64.powi(128)));
+        assert_eq!(of_bytes(&[&[0xff; 16][..], &[0; 16]].concat(), 0), Cell::LongDecimal(-2f64.powi(128)));
+        assert_eq!(Decimal { number: -12_345, scale: 2 }.rounded(), -123.45);
+    }
+}
