@@ -1,13 +1,19 @@
 //! Decimals: whole numbers in units of 10^−scale.
 
-use super::lanes::Cell;
-
 /// A decimal of at most 38 digits, and some of 39.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Decimal {
     /// How many units.
     pub(crate) number: i128,
     pub(crate) scale: i32,
+}
+
+/// What there is of a decimal that was read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Known {
+    Whole(Decimal),
+    /// Of one beyond 128 bits: the nearest of f64, or one beside it.
+    Rounded(f64),
 }
 
 /// Places before or behind the digits that are written out as zeros: more than any decimal of 256 bits has.
@@ -38,10 +44,10 @@ impl Decimal {
     }
 }
 
-/// The cell of a number in two's complement, the high bytes first; none where there is no byte.
-pub(crate) fn cell<'a>(mut bytes: impl ExactSizeIterator<Item = u8> + Clone, scale: i32) -> Option<Cell<'a>> {
+/// A number in two's complement, the high bytes first; none where there is no byte.
+pub(crate) fn read(mut bytes: impl ExactSizeIterator<Item = u8> + Clone, scale: i32) -> Option<Known> {
     let start = bytes.next()?.cast_signed();
-    let decimal = |number| Cell::Decimal(Decimal { number, scale });
+    let decimal = |number| Known::Whole(Decimal { number, scale });
     if bytes.len() < size_of::<i128>() {
         return Some(decimal(bytes.fold(i128::from(start), |number, byte| number << 8 | i128::from(byte))));
     }
@@ -50,7 +56,7 @@ pub(crate) fn cell<'a>(mut bytes: impl ExactSizeIterator<Item = u8> + Clone, sca
         Some(number) => decimal(number),
         None => {
             let number = bytes.fold(f64::from(start), |number, byte| number * 256.0 + f64::from(byte));
-            Cell::LongDecimal(number / 10f64.powi(scale))
+            Known::Rounded(number / 10f64.powi(scale))
         }
     })
 }
@@ -59,8 +65,8 @@ pub(crate) fn cell<'a>(mut bytes: impl ExactSizeIterator<Item = u8> + Clone, sca
 mod tests {
     use super::*;
 
-    fn of_bytes(bytes: &[u8], scale: i32) -> Cell<'static> {
-        cell(bytes.iter().copied(), scale).unwrap()
+    fn of_bytes(bytes: &[u8], scale: i32) -> Known {
+        read(bytes.iter().copied(), scale).unwrap()
     }
 
     #[test]
@@ -85,7 +91,7 @@ mod tests {
     #[test]
     fn numbers_of_every_width_keep_their_sign() {
         for number in [0, 1, -1, 127, -128, -12_345, i128::MAX, i128::MIN] {
-            let wanted = Cell::Decimal(Decimal { number, scale: 2 });
+            let wanted = Known::Whole(Decimal { number, scale: 2 });
             let bytes = number.to_be_bytes();
             assert_eq!(of_bytes(&bytes, 2), wanted);
             // Bytes of the sign alone, more and fewer.
@@ -95,10 +101,10 @@ mod tests {
                 assert_eq!(of_bytes(&bytes[14..], 2), wanted);
             }
         }
-        assert_eq!(cell([].into_iter(), 2), None);
+        assert_eq!(read([].into_iter(), 2), None);
         let beyond = [&[1][..], &[0; 16]].concat();
-        assert_eq!(of_bytes(&beyond, 0), Cell::LongDecimal(2f64.powi(128)));
-        assert_eq!(of_bytes(&[&[0xff; 16][..], &[0; 16]].concat(), 0), Cell::LongDecimal(-2f64.powi(128)));
+        assert_eq!(of_bytes(&beyond, 0), Known::Rounded(2f64.powi(128)));
+        assert_eq!(of_bytes(&[&[0xff; 16][..], &[0; 16]].concat(), 0), Known::Rounded(-2f64.powi(128)));
         assert_eq!(Decimal { number: -12_345, scale: 2 }.rounded(), -123.45);
     }
 }

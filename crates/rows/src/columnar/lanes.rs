@@ -1,6 +1,6 @@
 //! Where the cells of columns go: beside each other into rows.
 
-use super::decimal::Decimal;
+use super::decimal::{Decimal, Known};
 use super::moment::Moment;
 use crate::allowance::Allowance;
 use crate::cells::{Feature, inexact, weight};
@@ -23,6 +23,15 @@ pub(crate) enum Cell<'a> {
     Text(&'a str),
     /// Of an id alone.
     Moment(Moment),
+}
+
+impl From<Known> for Cell<'_> {
+    fn from(decimal: Known) -> Self {
+        match decimal {
+            Known::Whole(decimal) => Self::Decimal(decimal),
+            Known::Rounded(number) => Self::LongDecimal(number),
+        }
+    }
 }
 
 /// The wanted columns of a file, and the rows that are made of them.

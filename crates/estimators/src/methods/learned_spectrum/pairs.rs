@@ -133,11 +133,12 @@ impl Pairs {
         let outputs = values.outputs();
         let (unseen, _) = values.unseen();
         let draws = values.diagnostics.error_law.as_ref().and_then(|law| law.draws_left).unwrap_or(1.0);
-        for output in 0..outputs {
+        // The first player's stands for all: it is the same for each.
+        for (output, unseen) in unseen.iter().take(outputs).enumerate() {
             let own = values.values.iter().skip(output).step_by(outputs);
             let largest = own.fold(0.0_f64, |largest, value| largest.max(value.abs()));
             let whole = if self.has_not_varied[output] { (largest / draws).powi(2) } else { 0.0 };
-            let added = TWICE * TWICE * unseen[output].max(whole);
+            let added = TWICE * TWICE * unseen.max(whole);
             for variances in [&mut self.variances, &mut self.variances_of_sums] {
                 variances.iter_mut().skip(output).step_by(outputs).for_each(|variance| *variance += added);
             }

@@ -132,7 +132,9 @@ impl<'a> Batch<'a> {
             Kind::Decimal { bytes, scale } => {
                 let decimals = Wide::new(&values, bytes, self.rows)?;
                 self.each(&present, visit, |row| {
-                    decimal::cell(decimals.get(row).iter().rev().copied(), scale).ok_or_else(damaged)
+                    decimal::read(decimals.get(row).iter().rev().copied(), scale)
+                        .map(Cell::from)
+                        .ok_or_else(damaged)
                 })
             }
             Kind::Moment { bytes, unit } => {

@@ -251,7 +251,7 @@ impl Column {
 }
 
 fn decimal<'a>(bytes: &[u8], scale: i32) -> Result<Cell<'a>> {
-    decimal::cell(bytes.iter().copied(), scale).ok_or_else(damaged)
+    decimal::read(bytes.iter().copied(), scale).map(Cell::from).ok_or_else(damaged)
 }
 
 /// The next rows of a column, and where they go.
