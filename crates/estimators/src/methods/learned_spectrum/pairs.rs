@@ -9,8 +9,8 @@
 //!
 //! # Errors
 //!
-//! All products have a prior, and `Σ_k f_k (G_k r_k)²` does not know what it takes from them: of a product that is held to be nothing that is nothing. So
-//! the variance of an index is at least that of a regression of what is left, r_k, on the product of the two players alone, which is 0 where both or
+//! All products have a prior, and `Σ_k f_k (G_k r_k)²` does not know what it takes from them: a product that the prior rules out would have no
+//! error at all. So the variance of an index is at least that of a regression of what is left, r_k, on the product of the two players alone, which is 0 where both or
 //! neither are in S and −2 else:
 //!
 //! ```text
@@ -23,7 +23,8 @@
 //! U = R² 2^(1 − n) Σ_q C(n − 2, q − 2) w(q)²,    q even,    R² = Σ_k f_k w_k r_k² / Σ_k w_k
 //! ```
 //!
-//! A draw that the sample has not met weighs in an index twice what it weighs in a value (`report/unseen.rs`).
+//! The first is taken 2.5 times, as a choice among products fits chance, too. A draw that the sample has not met weighs in an index twice what it weighs in a
+//! value (`report/unseen.rs`).
 
 use apportion_solvers::{DualEstimate, DualRidge, Functionals, PriorCovariance, add_cross_products};
 
@@ -57,7 +58,7 @@ pub(super) struct Pairs {
     variances: Vec<f64>,
     /// Variances of `Σ_j I_ij`, players × outputs.
     variances_of_sums: Vec<f64>,
-    /// Whether nothing was left of the even part, for each output: then nothing has told errors.
+    /// Whether the fit leaves nothing of the even part, for each output: then the sample says nothing of errors.
     has_not_varied: Vec<bool>,
 }
 
@@ -315,5 +316,28 @@ impl Even {
             square => influence * influence * square / sampled.weights[row],
         };
         influences.iter().enumerate().map(of_row).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_all_products;
+
+    #[test]
+    fn what_is_spread_over_all_products_is_summed_over_all_products() {
+        let shapley = |size: usize| 4.0 / (size as f64 - 1.0);
+        let banzhaf = |size: usize| if size == 2 { 4.0 } else { 0.0 };
+        for n in [2, 3, 7, 10] {
+            for weight in [&shapley as &dyn Fn(usize) -> f64, &banzhaf] {
+                let even =
+                    (0_u32..1 << n).filter(|product| product & 3 == 3 && product.count_ones() % 2 == 0);
+                let sum: f64 = even.map(|product| weight(product.count_ones() as usize).powi(2)).sum();
+                let wanted = sum / f64::from(1_u32 << (n - 1));
+                assert!((of_all_products(n, weight) - wanted).abs() < 1e-12 * wanted, "{n}");
+            }
+        }
+        // No power of two is too small.
+        let many = of_all_products(5000, &shapley);
+        assert!(many > 0.0 && many < 1e-4, "{many}");
     }
 }
