@@ -78,6 +78,16 @@ def test_arrays_of_every_kind_give_the_same(numbers, plain):
     assert plain(rows[0]).values.shape == (1, 4)
 
 
+def test_what_is_masked_is_missing(numbers, plain):
+    rows = np.round(numbers[0][:6] * 4)
+    mask = np.arange(rows.size).reshape(rows.shape) % 5 == 0
+    wanted = plain(np.where(mask, np.nan, rows)).values
+    assert not np.array_equal(wanted, plain(rows).values)
+    for kind in (float, int, object):
+        assert np.array_equal(plain(np.ma.masked_array(rows.astype(kind), mask)).values, wanted)
+    assert np.array_equal(plain(np.ma.masked_array(rows)).values, plain(rows).values)
+
+
 def test_contiguous_arrays_are_not_copied(numbers, plain):
     rows = numbers[0]
     assert np.shares_memory(plain(rows).data, rows)

@@ -75,6 +75,13 @@ def test_what_is_saved_opens(several, estimated, tmp_path, name):
     assert apportion.load(tmp_path / name).row_numbers.tolist() == [3, 1]
 
 
+@pytest.mark.parametrize("name", ["results.csv", "results.NPZ", "page.html"])
+def test_a_file_is_what_its_ending_says(several, tmp_path, name):
+    with pytest.raises(apportion.UsageError, match=r"saved as JSON.*to_frame\(\)"):
+        several.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_words_and_interactions_are_saved(frame, booster, tmp_path):
     rows, _ = frame
     explainer, path = apportion.TreeExplainer(booster), tmp_path / "results.json"

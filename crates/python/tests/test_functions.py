@@ -33,6 +33,11 @@ def test_weights_of_the_background_count(numbers):
     weighted = apportion.explain(product, rows[:3], rows[:3], weights=[2, 1, 1])
     repeated = apportion.explain(product, rows[:3], rows[[0, 0, 1, 2]])
     assert np.abs(weighted.values - repeated.values).max() < 1e-12
+    for none in (["a", "b", "c"], [1j, 1, 1]):
+        with pytest.raises(apportion.DataError, match="no array of numbers"):
+            apportion.explain(product, rows[:3], rows[:3], weights=none)
+    with pytest.raises(apportion.ModelError, match="complex"):
+        apportion.explain(lambda given: product(given) + 0j, rows[:3], rows[:3])
 
 
 def test_other_values_and_games(numbers):

@@ -42,6 +42,14 @@ def test_games_that_are_none():
     with pytest.raises(ZeroDivisionError):
         apportion.Game(lambda coalitions: np.zeros(len(coalitions)) if coalitions.sum(axis=1).max() in (0, 3) and len(coalitions) == 2 else 1 / 0,
                        players=3).explain()
+    with pytest.raises(apportion.ModelError, match="complex"):
+        apportion.Game(lambda coalitions: coalitions.sum(axis=1) * 1j, players=3)
+    # What a game masks is missing, which is no value.
+    with pytest.raises(apportion.ModelError, match="nan|NaN"):
+        apportion.Game(lambda coalitions: np.ma.masked_equal(coalitions.sum(axis=1), 2), players=3).explain()
+    for values in (["a", "b"], [1j, 2], np.zeros((2, 2, 2))):
+        with pytest.raises(apportion.UsageError, match="values"):
+            apportion.Game.table(values)
     for make in (lambda: games.glove(0, 0), lambda: apportion.Game.table([1, 2, 3]), lambda: games.airport([-1]),
                  lambda: apportion.Game(None, 3), lambda: apportion.Game(len, -1), lambda: apportion.Game(len, 2.5)):
         with pytest.raises(apportion.Error):

@@ -104,6 +104,12 @@ def test_images_that_cannot_be_cut(more, says):
         apportion.explain_image(lambda images: images.sum(axis=(1, 2)), np.ones((4, 4)), **{"segments": "2x2", **more})
 
 
+@pytest.mark.parametrize("reference", [0.5, 256, -1, np.full((4, 4), 0.5)])
+def test_a_reference_that_pixels_cannot_be(reference):
+    with pytest.raises(apportion.UsageError, match="uint8"):
+        apportion.explain_image(lambda images: images.sum(axis=(1, 2)), np.ones((4, 4), np.uint8), segments="2x2", reference=reference)
+
+
 def test_what_is_no_image():
     with pytest.raises(apportion.DataError, match="shape"):
         apportion.explain_image(lambda images: images, np.ones(4))

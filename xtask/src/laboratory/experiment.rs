@@ -125,13 +125,21 @@ fn explicands(plan: &Plan<'_>, dataset: &OwnDataset) -> Result<Vec<Explicand>> {
     parallel::try_map(plan.seeds, |&seed| {
         let row = row_index(dataset.table.len(), derive_seed(&("explicand", &dataset.name, seed))?);
         let values = dataset.table.row(row).to_vec();
-        let truth = oracle
+        let exact = oracle
             .values_of(plan.value, Rows::new(&values, values.len()))
-            .with_context(|| format!("the dataset {:?}: no exact values of row {row}", dataset.name))?
-            .values;
-        let truth = truth.into_iter().skip(dataset.output).step_by(dataset.model.output_count()).collect();
-        Ok(Explicand { row, values, truth })
+            .with_context(|| format!("the dataset {:?}: no exact values of row {row}", dataset.name))?;
+        let ends = [exact.base[dataset.output], exact.predictions[dataset.output]];
+        let truth = exact.values.into_iter().skip(dataset.output).step_by(dataset.model.output_count());
+        Ok(Explicand { row, values, truth: without_rounding(truth.collect(), ends) })
     })
+}
+
+/// The values of a game with these v(∅) and v(N); zeros where all of them are 0 but for rounding, which no error is to be measured by.
+fn without_rounding(truth: Vec<f64>, [base, prediction]: [f64; 2]) -> Vec<f64> {
+    /// Roundings of v(∅) or v(N) that a value may be off by.
+    const ROUNDINGS: f64 = 16.0;
+    let most = ROUNDINGS * f64::EPSILON * base.abs().max(prediction.abs());
+    if truth.iter().all(|value| value.abs() <= most) { vec![0.0; truth.len()] } else { truth }
 }
 
 /// What there is to estimate, and what is left out because it is known to be impossible.
@@ -220,5 +228,19 @@ fn failed(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, error: &anyhow::
             cell.run,
             plan.seeds[cell.run]
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_are_rounding_alone_are_zeros() {
+        assert_eq!(without_rounding(vec![2e-14, -2e-14], [100.0, 100.0]), [0.0, 0.0]);
+        // Beside a value that is more they are as they were, and in a game that is as small, too.
+        assert_eq!(without_rounding(vec![2e-14, -4.0], [100.0, 96.0]), [2e-14, -4.0]);
+        assert_eq!(without_rounding(vec![2e-14, -1e-14], [0.0, 1e-14]), [2e-14, -1e-14]);
+        assert_eq!(without_rounding(vec![0.0, 0.0], [0.0, 0.0]), [0.0, 0.0]);
     }
 }

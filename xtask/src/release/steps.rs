@@ -26,11 +26,12 @@ pub(super) struct Step {
 }
 
 /// All of them, the quick ones first.
-pub(super) const STEPS: [Step; 12] = [
+pub(super) const STEPS: [Step; 13] = [
     Step { name: "tree", checks: "all is committed", take: tree },
     Step { name: "versions", checks: "one version everywhere, not released yet", take: versions },
     Step { name: "changes", checks: "the change log says what changes", take: changed },
     Step { name: "house", checks: "the rules of the house", take: house },
+    Step { name: "locks", checks: "lock files outside the workspace are not out of date", take: locks },
     Step { name: "deny", checks: "what packages may be used", take: deny },
     Step { name: "semver", checks: "the public API since the last release", take: semver },
     Step { name: "verdicts", checks: "the papers' claims have the verdicts recorded", take: verdicts },
@@ -72,6 +73,21 @@ fn changed(planned: &Planned) -> Result<String> {
 fn house(_: &Planned) -> Result<String> {
     check::rules()?;
     Ok("in order".to_owned())
+}
+
+/// Packages outside the workspace, which its builds do not look at, have the lock files that their manifests and those of our crates ask for.
+fn locks(planned: &Planned) -> Result<String> {
+    let listed = line_in(&planned.root, "git", &["ls-files", "*/Cargo.lock"])?;
+    for lock in listed.lines() {
+        let manifest = planned.root.join(lock).with_file_name("Cargo.toml");
+        run(Command::new(cargo())
+            .args(["update", "--workspace", "--locked", "--quiet", "--manifest-path"])
+            .arg(&manifest))
+        .with_context(|| {
+            format!("{lock}: cargo metadata --manifest-path {} brings it up to date", manifest.display())
+        })?;
+    }
+    Ok(format!("{} files", listed.lines().count()))
 }
 
 fn deny(planned: &Planned) -> Result<String> {

@@ -62,7 +62,19 @@ def table(rows, wanted, what="X"):
     return found
 
 
+def real_numbers(given):
+    """An array of 64-bit numbers, NaN where a masked array masks one. Complex numbers are refused: NumPy takes their real parts."""
+    if np.iscomplexobj(given):
+        raise TypeError("complex numbers, where real ones are wanted")
+    if np.ma.isMaskedArray(given):
+        given = given.astype(np.float64).filled(np.nan)
+    return np.ascontiguousarray(given, dtype=np.float64)
+
+
 def _table(rows, wanted, what):
+    if np.ma.isMaskedArray(rows):
+        # What is masked is missing.
+        rows = rows.astype(rows.dtype if rows.dtype.kind == "f" else object).filled(np.nan)
     if isinstance(rows, np.ndarray):
         return _of_array(rows, wanted, what)
     pandas, polars, pyarrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
@@ -443,7 +455,10 @@ def weights(given, rows, what="weights"):
     """Weights of rows as an array; None where there are none."""
     if given is None:
         return None
-    found = np.require(np.asarray(given, dtype=np.float64).ravel(), requirements=("C", "A"))
+    try:
+        found = np.require(real_numbers(given).ravel(), requirements=("C", "A"))
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{what} is no array of numbers: {error}") from error
     if len(found) != rows:
         raise DataError(f"{what} has {len(found)} numbers, and there are {rows} rows; give one for each")
     return found

@@ -12,6 +12,8 @@ from ._names import listed, nearest
 
 # The axes of each array, in order. Players of a matrix of interactions have two.
 _ROW, _PLAYER, _OTHER, _OUTPUT, _INPUT = "row", "player", "other", "output", "input"
+# Endings of files that would not hold what they say.
+_OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".npz", ".pkl", ".xlsx", ".html", ".svg", ".png", ".pdf")
 
 
 class Explanation:
@@ -412,11 +414,14 @@ class Explanation:
         """
         import json
 
+        path = os.fspath(path)
+        if path.lower().endswith(_OTHER_FORMATS):
+            raise UsageError(f"{path}: an explanation is saved as JSON, in a file that ends in .json or .json.gz; to_frame() and to_arrow() make tables, "
+                             "report() a page, plot.figure() figures")
         try:
             content = json.dumps(self._document(), separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode() + b"\n"
         except ValueError as error:
             raise DataError(f"the explanation holds an infinite number, which JSON cannot say: {error}") from error
-        path = os.fspath(path)
         if path.endswith(".gz"):
             import gzip
 

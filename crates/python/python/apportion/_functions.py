@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from ._data import Wanted, table
+from ._data import Wanted, real_numbers, table
 from ._errors import Error, ModelError, UsageError, of_call
 from ._models import family
 
@@ -64,7 +64,7 @@ class Function:
         if self.output_names is None and hasattr(answer, "columns"):
             self.output_names = [str(name) for name in answer.columns]
         try:
-            answer = np.ascontiguousarray(answer, dtype=np.float64)
+            answer = real_numbers(answer)
         except (TypeError, ValueError) as error:
             raise ModelError(f"{self.name} returned what is no array of numbers: {error}; for classes give predict_proba") from error
         if answer.ndim == 2 and answer.shape[1] == 1:

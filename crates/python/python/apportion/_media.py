@@ -195,7 +195,11 @@ def _reference(reference, image):
     given = np.asarray(reference)
     if given.ndim and given.shape != image.shape:
         raise UsageError(f"a reference of the shape {given.shape} for an image of the shape {image.shape}")
-    return given.astype(image.dtype)
+    with np.errstate(invalid="ignore"):
+        stored = given.astype(image.dtype)
+    if image.dtype.kind in "iub" and not np.array_equal(stored, given):
+        raise UsageError(f"reference: {image.dtype}, which the image holds, cannot say all of its numbers; give others, or the image as 64-bit floats")
+    return stored
 
 
 def _borders(labels):

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from . import _core
+from ._data import real_numbers
 from ._errors import AccuracyWarning, ModelError, UsageError, of_call
 from ._explanation import Explanation
 from ._groups import flat, graph as asked_graph, numbered
@@ -64,7 +65,12 @@ class Game:
         >>> apportion.Game.table([0, 4, 3, 9]).explain().values
         array([5., 4.])
         """
-        values = np.ascontiguousarray(values, dtype=np.float64)
+        try:
+            values = real_numbers(values)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"values are no array of numbers: {error}") from error
+        if values.ndim not in (1, 2):
+            raise UsageError(f"values of the shape {values.shape}; coalitions, or coalitions × outputs are wanted")
         return cls._of(_core.Game.of_table(values.ravel(), 1 if values.ndim == 1 else values.shape[1]))
 
     @property
@@ -124,7 +130,7 @@ class Game:
         except Exception as error:
             raise of_call("the game", error).with_traceback(error.__traceback__) from error
         try:
-            answer = np.ascontiguousarray(answer, dtype=np.float64)
+            answer = real_numbers(answer)
         except (TypeError, ValueError) as error:
             raise ModelError(f"the game returned what is no array of numbers: {error}") from error
         if answer.ndim == 2 and answer.shape[1] == 1:
