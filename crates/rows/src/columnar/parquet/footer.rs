@@ -3,7 +3,7 @@
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use super::pages::damaged;
-use super::thrift::walk;
+use super::thrift::{Kind, kept, walk};
 use crate::columnar::Content;
 use crate::error::{Result, RowsError};
 
@@ -20,13 +20,45 @@ pub(super) fn read(file: &Content) -> Result<ParquetMetaData> {
     let end = file.len() - end.len() as u64;
     let start = end.checked_sub(u64::from(u32::from_le_bytes(*length))).ok_or_else(damaged)?;
     let footer = file.slice(start..end)?.ok_or_else(damaged)?;
+    // The decoder takes a field for what its number says, whatever its type is, and lists of booleans for empty: it could go on for hours about a file of
+    // a few bytes. So it is given what it needs, each field of its type.
+    let footer = kept(&footer, field).ok_or_else(damaged)?;
     check(&footer).ok_or_else(damaged)?;
     ParquetMetaDataReader::decode_metadata(&footer)
         .map_err(|error| RowsError::damaged(format!("the Parquet file is damaged: {error}")))
 }
 
-/// Walks through all lists, none of which may be longer than the footer, and through the tree of the columns, in which no group may be
-/// deeper than [`DEPTH`] or have more columns than there are.
+/// The fields of a footer that are read, by the numbers on the way to them. Source: Apache Parquet, "parquet.thrift", `FileMetaData`.
+fn field(path: &[i16]) -> Option<Kind> {
+    Some(match path {
+        // The version, rows, the tree of columns, groups of rows, and what writers put beside.
+        [1 | 3] => Kind::Integer,
+        [2 | 4 | 5] => Kind::Structures,
+        // An element of the tree: its type, length, repetition, name, number of children, converted type, scale, precision, logical type.
+        [2, 1..=3 | 5..=8] => Kind::Integer,
+        [2, 4] => Kind::Text,
+        // Of logical types decimals have a scale and a precision, times whether they are of Greenwich and their unit, integers bits and a sign.
+        [2, 10] | [2, 10, _] => Kind::Structure,
+        [2, 10, 5, 1 | 2] => Kind::Integer,
+        [2, 10, 7 | 8, 1] => Kind::Boolean,
+        [2, 10, 7 | 8, 2] | [2, 10, 7 | 8, 2, _] => Kind::Structure,
+        [2, 10, 10, 1] => Kind::Byte,
+        [2, 10, 10, 2] => Kind::Boolean,
+        // A group of rows: its columns, bytes, rows.
+        [4, 1] => Kind::Structures,
+        [4, 2 | 3] => Kind::Integer,
+        // A column there: another file, its place, and about its pages their type, encodings, codec, values, bytes and places.
+        [4, 1, 1] => Kind::Text,
+        [4, 1, 2] => Kind::Integer,
+        [4, 1, 3] => Kind::Structure,
+        [4, 1, 3, 1 | 4..=7 | 9 | 11] => Kind::Integer,
+        [4, 1, 3, 2] => Kind::Integers,
+        [5, 1 | 2] => Kind::Text,
+        _ => return None,
+    })
+}
+
+/// Walks through the tree of the columns, in which no group may be deeper than [`DEPTH`] or have more columns than there are.
 fn check(footer: &[u8]) -> Option<()> {
     // Elements of the tree in their order, each with the number below it.
     let mut below: Vec<i64> = Vec::new();
@@ -58,4 +90,22 @@ fn check(footer: &[u8]) -> Option<()> {
         }
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_that_are_not_read_are_not_given_to_the_decoder() {
+        let (version, rows, columns) = ([0x15, 0x04], [0x16, 0x06], [0x19, 0x1c, 0x48, 1, b'a', 0x00]);
+        let plain = [&version[..], &columns, &rows, &[0x00]].concat();
+        // A list of three booleans, which the decoder takes for one of none and goes on at its first byte, and a structure.
+        let more = [&plain[..plain.len() - 1], &[0xf9, 0x31, 0x59, 0xf1, 0xff, 0x1c, 0x16, 0x02, 0x00, 0x00]]
+            .concat();
+        assert_eq!(kept(&more, field), kept(&plain, field));
+        assert!(kept(&plain, field).is_some());
+        // A text for the version, behind which the decoder would read on in the text.
+        assert_eq!(kept(&[0x18, 3, 0x19, 0xf1, 0xff, 0x00], field), None);
+    }
 }

@@ -16,6 +16,102 @@ pub(super) fn walk(bytes: &[u8], visit: &mut dyn FnMut(&[i16], i64)) -> Option<u
     Some(walk.at)
 }
 
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    Boolean,
+    Byte,
+    Integer,
+    Text,
+    Structure,
+    Structures,
+    Integers,
+}
+
+/// The structure that `bytes` begin with, with the fields alone that `keep` has a kind for, by the numbers of the fields on the way to them. None where
+/// it is cut off or no structure, and where such a field is of another kind.
+///
+/// A reader that knows these fields by their numbers reads what is returned as it is written, whatever else there was.
+pub(super) fn kept(bytes: &[u8], keep: fn(&[i16]) -> Option<Kind>) -> Option<Vec<u8>> {
+    let walk = Walk { bytes, at: 0, path: Vec::new(), visit: &mut |_, _| {} };
+    let mut excerpt = Excerpt { walk, keep, kept: Vec::new() };
+    excerpt.structure()?;
+    Some(excerpt.kept)
+}
+
+struct Excerpt<'a> {
+    walk: Walk<'a>,
+    keep: fn(&[i16]) -> Option<Kind>,
+    kept: Vec<u8>,
+}
+
+impl Excerpt<'_> {
+    fn structure(&mut self) -> Option<()> {
+        let (mut number, mut last) = (0, 0);
+        while let Some((next, kind)) = self.walk.field(number)? {
+            number = next;
+            self.walk.path.push(number);
+            match (self.keep)(&self.walk.path) {
+                None => self.walk.value(kind, false)?,
+                Some(wanted) => {
+                    self.head(last, number, kind);
+                    last = number;
+                    self.value(wanted, kind)?;
+                }
+            }
+            self.walk.path.pop();
+        }
+        self.kept.push(0);
+        Some(())
+    }
+
+    fn value(&mut self, wanted: Kind, kind: u8) -> Option<()> {
+        let start = self.walk.at;
+        match (wanted, kind) {
+            (Kind::Boolean, 1 | 2) => {}
+            (Kind::Byte, 3) | (Kind::Integer, 4..=6) | (Kind::Text, 8) => self.walk.value(kind, false)?,
+            (Kind::Structure, 12) => return self.structure(),
+            (Kind::Structures, 9) => return self.structures(),
+            (Kind::Integers, 9) => {
+                let (length, kind) = self.walk.list_head()?;
+                (length == 0 || kind == 5).then_some(())?;
+                self.walk.elements(length, kind)?;
+            }
+            _ => return None,
+        }
+        self.kept.extend_from_slice(&self.walk.bytes[start..self.walk.at]);
+        Some(())
+    }
+
+    fn structures(&mut self) -> Option<()> {
+        let (length, kind) = self.walk.list_head()?;
+        (length == 0 || kind == 12).then_some(())?;
+        self.kept.push(0xfc);
+        self.unsigned(length);
+        (0..length).try_for_each(|_| self.structure())
+    }
+
+    /// The head of a field: its kind, and its number, if it can as the step from that before.
+    fn head(&mut self, last: i16, number: i16, kind: u8) {
+        match number.checked_sub(last).and_then(|step| u8::try_from(step).ok()) {
+            Some(step @ 1..=15) => self.kept.push(step << 4 | kind),
+            _ => {
+                self.kept.push(kind);
+                let number = i64::from(number);
+                self.unsigned((number << 1 ^ number >> 63).cast_unsigned());
+            }
+        }
+    }
+
+    fn unsigned(&mut self, mut number: u64) {
+        while number > 127 {
+            self.kept.push(number as u8 | 128);
+            number >>= 7;
+        }
+        self.kept.push(number as u8);
+    }
+}
+
 struct Walk<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -28,20 +124,27 @@ impl Walk<'_> {
         if self.path.len() > DEPTH {
             return None;
         }
-        let mut number = 0i16;
-        loop {
-            let head = self.byte()?;
-            if head == 0 {
-                return Some(());
-            }
-            number = match head >> 4 {
-                0 => i16::try_from(self.signed()?).ok()?,
-                step => number.checked_add(i16::from(step))?,
-            };
+        let mut number = 0;
+        while let Some((next, kind)) = self.field(number)? {
+            number = next;
             self.path.push(number);
-            self.value(head & 15, false)?;
+            self.value(kind, false)?;
             self.path.pop();
         }
+        Some(())
+    }
+
+    /// The number and the type of the field after that of number `last`; nothing at the end of a structure.
+    fn field(&mut self, last: i16) -> Option<Option<(i16, u8)>> {
+        let head = self.byte()?;
+        if head == 0 {
+            return Some(None);
+        }
+        let number = match head >> 4 {
+            0 => i16::try_from(self.signed()?).ok()?,
+            step => last.checked_add(i16::from(step))?,
+        };
+        Some(Some((number, head & 15)))
     }
 
     /// A value of a type. Booleans are their type, but in lists, where they are a byte.
@@ -78,23 +181,30 @@ impl Walk<'_> {
         if self.path.len() > DEPTH {
             return None;
         }
+        let (length, kind) = self.list_head()?;
+        self.tell(i64::try_from(length).ok()?);
+        self.elements(length, kind)
+    }
+
+    /// How many elements a list has, and of what type.
+    fn list_head(&mut self) -> Option<(u64, u8)> {
         let head = self.byte()?;
         let length = match head >> 4 {
             15 => self.unsigned()?,
             length => u64::from(length),
         };
-        if length > (self.bytes.len() - self.at) as u64 {
-            return None;
-        }
-        self.tell(i64::try_from(length).ok()?);
+        (length <= (self.bytes.len() - self.at) as u64).then_some((length, head & 15))
+    }
+
+    fn elements(&mut self, length: u64, kind: u8) -> Option<()> {
         for _ in 0..length {
             // A list of lists is deeper by one, whatever its field.
             self.path.push(0);
             let path = self.path.len();
-            if head & 15 == 12 {
+            if kind == 12 {
                 self.path.pop();
             }
-            self.value(head & 15, true)?;
+            self.value(kind, true)?;
             self.path.truncate(path - 1);
         }
         Some(())
@@ -175,6 +285,56 @@ mod tests {
         for end in 0..bytes.len() - 1 {
             assert_eq!(told(&bytes[..end]), None, "cut at {end}");
         }
+    }
+
+    #[test]
+    fn what_is_kept_is_read_as_it_is_written() {
+        let keep = |path: &[i16]| match path {
+            [1] | [7, 1] => Some(Kind::Integer),
+            [2] => Some(Kind::Boolean),
+            [3] => Some(Kind::Byte),
+            [4] | [300] => Some(Kind::Text),
+            [5] => Some(Kind::Structure),
+            [6] => Some(Kind::Integers),
+            [7] => Some(Kind::Structures),
+            _ => None,
+        };
+        let bytes = [
+            0x15, 0x03, // 1: −2
+            0x11, 0x13, 0xff, // 2: true, 3: −1
+            0x18, 1, b'a', // 4: a text
+            0x1c, 0x16, 0x02, 0x00, // 5: a structure, with a number that is not kept
+            0x19, 0x25, 0x02, 0x04, // 6: the list 1, 2
+            0x19, 0x2c, 0x15, 0x06, 0x00, 0x00, // 7: a list of two structures, the first with 1: 3
+            0x29, 0xf1, 0x03, 0x01, 0x02, 0x01, // 9: three booleans, not kept
+            0x08, 0xd8, 0x04, 1, b'b', // 300: a text
+            0x00, 0xff,
+        ];
+        let wanted = [
+            0x15, 0x03, 0x11, 0x13, 0xff, 0x18, 1, b'a', 0x1c, 0x00, 0x19, 0x25, 0x02, 0x04, 0x19, 0xfc, 2,
+            0x15, 0x06, 0x00, 0x00, 0x08, 0xd8, 0x04, 1, b'b', 0x00,
+        ];
+        assert_eq!(kept(&bytes, keep).unwrap(), wanted);
+        assert_eq!(kept(&wanted, keep).unwrap(), wanted);
+        for end in 0..bytes.len() - 1 {
+            assert_eq!(kept(&bytes[..end], keep), None, "cut at {end}");
+        }
+        // A text for a number, numbers that are texts, one structure for several, a longer list than there are bytes.
+        for bytes in
+            [&[0x18, 1, b'a', 0x00][..], &[0x69, 0x18, 1, b'a', 0x00], &[0x7c, 0x00, 0x00], &[0x79, 0xfc, 99]]
+        {
+            assert_eq!(kept(bytes, keep), None, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_fields_are_written_as_they_are() {
+        let keep = |_: &[i16]| Some(Kind::Text);
+        // −2, 32767 and 1, each by its own number, and texts of no letter.
+        let fields = [0x08, 0x03, 0x00, 0x08, 0xfe, 0xff, 0x03, 0x00, 0x08, 0x02, 0x00, 0x00];
+        assert_eq!(kept(&fields, keep), Some(fields.to_vec()));
+        // A step beyond 32767.
+        assert_eq!(kept(&[0x08, 0xfe, 0xff, 0x03, 0x00, 0x18, 0x00, 0x00], keep), None);
     }
 
     #[test]
