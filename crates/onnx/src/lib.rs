@@ -16,6 +16,9 @@
 //! Shapes: rows are row-major `f64`, one column per element of a row of the input; predictions are rows × outputs. A network takes no
 //! missing values.
 //!
+//! A damaged file is refused, but a network is a program: it takes the time and the memory that its operators ask for, some of it when it is read, and
+//! the process ends where there is not as much. Networks of strangers belong in a process with a limit.
+//!
 //! # Example
 //!
 //! ```

@@ -73,8 +73,10 @@ impl Ensemble {
     /// Which features are categories: those whose numbers some split looks up in a list, and those that have
     /// [words](Self::words). A number between two categories means nothing.
     pub fn categorical_features(&self) -> Vec<usize> {
-        let mut is_categorical: Vec<bool> =
-            (0..self.features).map(|feature| self.words(feature).is_some()).collect();
+        let mut is_categorical = vec![false; self.features];
+        for (feature, _) in self.features_with_words() {
+            is_categorical[feature] = true;
+        }
         for node in self.nodes.iter().filter(|node| !node.is_leaf() && node.is_ruled()) {
             is_categorical[node.feature()] |= match self.rules[node.rule()] {
                 Rule::Set { .. } | Rule::Exactly(_) | Rule::Hashed(_) | Rule::Statistic { .. } => true,

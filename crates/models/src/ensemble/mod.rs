@@ -124,6 +124,12 @@ impl Ensemble {
         self.words.get(feature)?.as_ref()
     }
 
+    /// The features that have words, with them.
+    pub(crate) fn features_with_words(&self) -> impl Iterator<Item = (usize, &Words)> {
+        let of_features = self.words.iter().take(self.features).enumerate();
+        of_features.filter_map(|(feature, words)| Some((feature, words.as_ref()?)))
+    }
+
     /// Whether rows are refused in which this feature is missing, because the model says nothing of them: in linear models, unless they come
     /// with an imputer or from XGBoost.
     pub fn refuses_missing(&self, feature: usize) -> bool {

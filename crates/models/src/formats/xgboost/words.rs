@@ -68,10 +68,10 @@ fn texts(offsets: &Field<'_>, values: &Field<'_>) -> Result<Vec<Category>, Model
 /// What those who read the words of a file of this version should know.
 pub(super) fn note(ensemble: &Ensemble, version: Version) -> Option<String> {
     let is_beyond_ascii = |category: &Category| matches!(category, Category::Text(text) if !text.is_ascii());
-    let is_doubtful =
-        |&feature: &usize| ensemble.words(feature).into_iter().flat_map(Words::list).any(is_beyond_ascii);
-    let doubtful: Vec<String> =
-        (0..ensemble.feature_count()).filter(is_doubtful).map(|feature| feature.to_string()).collect();
+    // Those that have words alone: a damaged file can say any number of features.
+    let doubtful =
+        ensemble.features_with_words().filter(|(_, words)| words.list().iter().any(is_beyond_ascii));
+    let doubtful: Vec<String> = doubtful.map(|(feature, _)| feature.to_string()).collect();
     (version < RIGHT && !doubtful.is_empty()).then(|| {
         format!(
             "categories with letters beyond ASCII (of features {}, the first is 0): where it was trained on a frame of pandas, XGBoost {version} has \
