@@ -75,7 +75,7 @@ def test_what_is_saved_opens(several, estimated, tmp_path, name):
     assert apportion.load(tmp_path / name).row_numbers.tolist() == [3, 1]
 
 
-@pytest.mark.parametrize("name", ["results.csv", "results.NPZ", "page.html"])
+@pytest.mark.parametrize("name", ["results.csv", "results.csv.gz", "results.NPZ", "page.html"])
 def test_a_file_is_what_its_ending_says(several, tmp_path, name):
     with pytest.raises(apportion.UsageError, match=r"saved as JSON.*to_frame\(\)"):
         several.save(tmp_path / name)

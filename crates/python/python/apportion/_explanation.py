@@ -408,14 +408,15 @@ class Explanation:
     # Files.
 
     def save(self, path):
-        """Writes the explanation as `apportion explain --format json` does; gzipped where the path ends in .gz.
+        """Writes the explanation as `apportion explain --format json` does; gzipped where the path ends in .gz. A path that ends as files of another
+        format do, such as .csv, is refused.
 
         The file is written under a temporary name and renamed, so that none is left half written.
         """
         import json
 
         path = os.fspath(path)
-        if path.lower().endswith(_OTHER_FORMATS):
+        if path.lower().removesuffix(".gz").endswith(_OTHER_FORMATS):
             raise UsageError(f"{path}: an explanation is saved as JSON, in a file that ends in .json or .json.gz; to_frame() and to_arrow() make tables, "
                              "report() a page, plot.figure() figures")
         try:

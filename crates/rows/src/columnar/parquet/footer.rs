@@ -20,8 +20,8 @@ pub(super) fn read(file: &Content) -> Result<ParquetMetaData> {
     let end = file.len() - end.len() as u64;
     let start = end.checked_sub(u64::from(u32::from_le_bytes(*length))).ok_or_else(damaged)?;
     let footer = file.slice(start..end)?.ok_or_else(damaged)?;
-    // The decoder takes a field for what its number says, whatever its type is, and lists of booleans for empty: it could go on for hours about a file of
-    // a few bytes. So it is given what it needs, each field of its type.
+    // The decoder takes a field for what its number says, whatever its type is, and takes no bytes for the booleans of a list that it skips: a short
+    // file can have it count to two thousand million, any number of times. So it is given what it needs, each field of its type.
     let footer = kept(&footer, field).ok_or_else(damaged)?;
     check(&footer).ok_or_else(damaged)?;
     ParquetMetaDataReader::decode_metadata(&footer)

@@ -28,8 +28,8 @@ pub(super) enum Kind {
     Integers,
 }
 
-/// The structure that `bytes` begin with, with the fields alone that `keep` has a kind for, by the numbers of the fields on the way to them. None where
-/// it is cut off or no structure, and where such a field is of another kind.
+/// The structure that `bytes` begin with, without the fields that `keep` has no kind for. `keep` is told the numbers of the fields on the way to each.
+/// None where the structure is cut off or is none, and where a field that is kept is of another kind.
 ///
 /// A reader that knows these fields by their numbers reads what is returned as it is written, whatever else there was.
 pub(super) fn kept(bytes: &[u8], keep: fn(&[i16]) -> Option<Kind>) -> Option<Vec<u8>> {
