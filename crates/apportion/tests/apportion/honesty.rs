@@ -1,12 +1,13 @@
 //! Errors that are said and errors that are made, on games that hide what matters from a sample. `examples/honesty.rs` has the full tables.
 
 use apportion::estimators::{
-    Anytime, Estimator, EstimatorError, Explanation, GradientError, Guarantee, LeverageShap, Scale, StopRule,
-    Until, methods,
+    Anytime, Estimator, EstimatorError, Explanation, GradientError, Guarantee, LeverageShap, Measure, Scale,
+    StopRule, Until, methods,
 };
-use apportion::games::{Coalitions, GameError, Partition};
+use apportion::games::{Coalitions, GameError, Partition, Purpose, stream};
 use apportion::values::enumerate;
 use apportion::{Game, Method, Semivalue, Value};
+use rand::RngExt;
 
 use crate::common::hard_games::{Known, hard_games, smooth_games};
 
@@ -338,4 +339,72 @@ fn a_share_of_nothing_is_never_reached() {
             assert!(certificate.says.starts_with("Not certified"), "{}", certificate.says);
         }
     }
+}
+
+/// A little for each player, or for the first alone, beside noise in every coalition.
+struct Weak {
+    seed: u64,
+    is_sparse: bool,
+}
+
+impl Game for Weak {
+    fn players(&self) -> usize {
+        13
+    }
+    fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
+        for (value, row) in out.iter_mut().zip(batch.iter()) {
+            let mask = row.members().fold(0u64, |mask, player| mask | 1 << player);
+            let worth = |player: usize| match self.is_sparse {
+                true => f64::from(u8::from(player == 0)),
+                false => 0.3 * (player as f64).sin(),
+            };
+            let noise: f64 = stream(self.seed, Purpose::Experiment, mask).random_range(-1.0..1.0);
+            *value = row.members().map(worth).sum::<f64>() + 3.0 * noise;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn shares_hold_where_norm_and_range_are_made_large_by_noise() {
+    let asked = [Measure::Euclidean, Measure::EveryPlayer]
+        .into_iter()
+        .flat_map(|measure| [Scale::Norm, Scale::Range].map(|scale| (scale, measure)))
+        .flat_map(|(scale, measure)| [0.5, 1.0, 2.0].map(|share| (scale, measure, share)));
+    let estimators: Vec<_> =
+        [&methods::LEVERAGE_SHAP, &methods::PERMUTATION, &methods::MSR_ADJUSTED, &methods::MONTE_CARLO]
+            .map(|method| Method::By(method).estimator(&Semivalue::Shapley.into()).unwrap())
+            .into();
+    let games: Vec<(Weak, Vec<f64>)> = (0..16)
+        .map(|seed| {
+            let game = Weak { seed, is_sparse: seed % 2 == 0 };
+            let values = enumerate(&game, Semivalue::Shapley).unwrap().values;
+            (game, values)
+        })
+        .collect();
+    let range = |values: &[f64]| {
+        values.iter().copied().fold(f64::MIN, f64::max) - values.iter().copied().fold(f64::MAX, f64::min)
+    };
+    let norm = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
+    let (mut certified, mut wrong) = (0, 0);
+    for (scale, measure, share) in asked {
+        for (estimator, (game, truth)) in
+            estimators.iter().flat_map(|estimator| games.iter().map(move |game| (estimator, game)))
+        {
+            let until =
+                Until::relative(share).with_scale(scale).with_measure(measure).with_budget(Some(4000));
+            let mut run = Anytime::new(&**estimator, game, game.seed).unwrap();
+            let got = run.run_until(&until).unwrap();
+            if got.certificate.as_ref().unwrap().stopped_by != StopRule::Tolerance {
+                continue;
+            }
+            let off: Vec<f64> = got.values.iter().zip(truth).map(|(got, want)| got - want).collect();
+            let error = if measure == Measure::Euclidean { norm(&off) } else { largest(&off) };
+            let whole = if scale == Scale::Norm { norm(truth) } else { range(truth) };
+            certified += 1;
+            wrong += usize::from(error > share * whole);
+        }
+    }
+    println!("{wrong} of {certified}");
+    assert!(certified > 300 && 20 * wrong <= certified, "{wrong} of {certified}");
 }

@@ -430,7 +430,7 @@ fn sentence(until: &Until, bounds: &Bounds, stopped_by: StopRule) -> String {
             "Not certified: all looks were used up before the error was within the tolerance.".to_owned()
         }
         StopRule::NoScale => {
-            "Not certified: the values are zero as far as the errors tell, or all alike, so that there is nothing for a relative tolerance to be a share of; give an absolute one."
+            "Not certified: the values are zero as far as the errors tell, or all alike, so that there is nothing for a relative tolerance to be a share of; give an absolute one, or a larger budget."
                 .to_owned()
         }
         StopRule::Draws => {

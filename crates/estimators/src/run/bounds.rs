@@ -35,6 +35,7 @@
 use apportion_values::{Semivalue, SolutionConcept};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
+use super::scale::{self, Errors, Law, Pair};
 use super::until::{Measure, Scale, Until};
 use crate::report::{
     BoundedDraws, Explanation, Guarantee, MOST_DEGREES, StopRule, independent_directions, student, unit,
@@ -77,12 +78,14 @@ impl Bounds {
     /// As [`of`](Self::of), an absolute tolerance being one of `until` times the unit of the output.
     fn in_units(explanation: &Explanation, sample: usize, until: &Until, wrong: f64, units: &[f64]) -> Self {
         let outputs = explanation.outputs();
-        let variances = variances(explanation);
-        let tolerances = units.iter().enumerate();
-        let tolerances = tolerances
-            .map(|(output, unit)| tolerance(explanation, variances.as_deref(), until, output, *unit))
-            .collect();
-        let Some(variances) = variances else {
+        let of_estimates = || {
+            units.iter().enumerate().map(|(output, unit)| {
+                let whole = scale::of_estimates(until.scale, &explanation.output(output)).unwrap_or(*unit);
+                until.tolerance * whole
+            })
+        };
+        let Some(variances) = variances(explanation) else {
+            let tolerances = of_estimates().collect();
             return Self { guarantee: Guarantee::Unknown, errors: None, tolerances, half_widths: None };
         };
         if explanation.diagnostics.exact && variances.iter().all(|&variance| variance == 0.0) {
@@ -90,7 +93,7 @@ impl Bounds {
             return Self {
                 guarantee: Guarantee::Exact,
                 errors: Some(vec![0.0; outputs]),
-                tolerances,
+                tolerances: of_estimates().collect(),
                 half_widths,
             };
         }
@@ -106,46 +109,80 @@ impl Bounds {
             None => Guarantee::Asymptotic,
         };
         let degrees = law.map_or(1.0, |law| law.degrees_of_freedom);
-        let half_width = |variance: f64, wrong: f64| match bounded {
-            Some((range, draws)) => bernstein(variance, range, draws, wrong),
-            None => student(degrees, wrong) * variance.sqrt(),
+        let half_widths = |variances: &mut dyn Iterator<Item = f64>, wrong: f64| -> Vec<f64> {
+            if let Some((range, draws)) = bounded {
+                return variances.map(|variance| bernstein(variance, range, draws, wrong)).collect();
+            }
+            let quantile = student(degrees, wrong);
+            variances.map(|variance| quantile * variance.sqrt()).collect()
         };
         let players = explanation.players() as f64;
         let of_output = |output: usize| variances.iter().skip(output).step_by(outputs).copied();
         let looked_at = sample.saturating_sub(explanation.players() + 2);
-        let missed = |output: usize| match guarantee {
+        let missed = |output: usize, measure: Measure| match guarantee {
             Guarantee::NothingVaried if !adds_up(explanation, output) => f64::INFINITY,
             Guarantee::NothingVaried => {
                 let draws = degrees.max(looked_at as f64);
-                missed(explanation, norm(&explanation.output(output)), draws, until)
+                missed(explanation, norm(&explanation.output(output)), draws, until, measure)
             }
             Guarantee::Asymptotic => {
                 let draws = degrees.max(looked_at as f64);
                 let size = left_by_the_sample(explanation, &variances, draws, output);
-                missed(explanation, size, draws, until)
+                missed(explanation, size, draws, until, measure)
             }
             _ => 0.0,
         };
-        let error = |output: usize| match (until.measure, bounded) {
-            (Measure::EveryPlayer, _) => of_output(output)
-                .map(|variance| half_width(variance, wrong / (players * outputs as f64)))
-                .fold(0.0, f64::max),
-            (Measure::Euclidean, Some(_)) => of_output(output)
-                .map(|variance| half_width(variance, wrong / (players * outputs as f64)).powi(2))
-                .sum::<f64>()
-                .sqrt(),
-            (Measure::Euclidean, None) => {
-                let directions = directions(explanation, &variances, output);
-                let trace = trace(explanation, &variances, degrees, output);
-                (fisher(directions, degrees, wrong / outputs as f64) * trace).sqrt()
-            }
+        let wrong_each = wrong / outputs as f64;
+        // Of each value, so that all of them hold together.
+        let each = |output: usize, wrong: f64| half_widths(&mut of_output(output), wrong / players);
+        // The bound of ‖φ̃ − φ‖², by standard errors.
+        let square = |output: usize, wrong: f64| {
+            let directions = directions(explanation, &variances, output);
+            fisher(directions, degrees, wrong) * trace(explanation, &variances, degrees, output)
         };
-        // Without degrees of freedom there is no bound.
+        let error = |output: usize, wrong: f64| match (until.measure, bounded) {
+            (Measure::EveryPlayer, _) => each(output, wrong).into_iter().fold(0.0, f64::max),
+            (Measure::Euclidean, Some(_)) => norm(&each(output, wrong)),
+            (Measure::Euclidean, None) => square(output, wrong).sqrt(),
+        };
+        let errors: Vec<f64> =
+            (0..outputs).map(|output| error(output, wrong_each).max(missed(output, until.measure))).collect();
+        let tolerance = |output: usize, of_estimates: f64| {
+            // Without a bound of the error there is none of the scale.
+            if until.scale == Scale::Absolute || !errors[output].is_finite() {
+                return of_estimates;
+            }
+            let student = |share: f64| Pair {
+                sure: student(degrees, share * wrong_each),
+                even: student(degrees, share),
+            };
+            let law = match bounded {
+                Some(_) => Law::Inequality,
+                None => Law::Errors {
+                    trace: trace(explanation, &variances, degrees, output),
+                    square: Pair { sure: square(output, wrong_each), even: square(output, 0.5) },
+                    directions: directions(explanation, &variances, output),
+                    largest: of_output(output).fold(0.0, f64::max).sqrt(),
+                    student: &student,
+                },
+            };
+            let is_norm = until.scale == Scale::Norm;
+            let errors = Errors {
+                values: &explanation.output(output),
+                each: &each(output, wrong_each),
+                error: Pair { sure: error(output, wrong_each), even: error(output, 0.5) },
+                missed: missed(output, if is_norm { Measure::Euclidean } else { Measure::EveryPlayer }),
+                law,
+            };
+            if is_norm { errors.of_norm(until.tolerance) } else { errors.of_range(until.tolerance) }
+        };
+        let tolerances =
+            of_estimates().enumerate().map(|(output, estimate)| tolerance(output, estimate)).collect();
         let if_finite =
             |numbers: Vec<f64>| numbers.iter().all(|number| number.is_finite()).then_some(numbers);
-        let errors = if_finite((0..outputs).map(|output| error(output).max(missed(output))).collect());
-        let half_widths = if_finite(variances.iter().map(|&variance| half_width(variance, wrong)).collect());
-        Self { guarantee, errors, tolerances, half_widths }
+        let half_widths = if_finite(half_widths(&mut variances.iter().copied(), wrong));
+        // Without degrees of freedom there is no bound.
+        Self { guarantee, errors: if_finite(errors), tolerances, half_widths }
     }
 
     /// The largest error over its tolerance, at most 1 where the accuracy is reached; none without bounds.
@@ -241,12 +278,12 @@ fn presence(value: &SolutionConcept) -> f64 {
 }
 
 /// What an event of so large a `size` may be worth that so many coalitions have missed, except with the probability that `until` allows.
-fn missed(explanation: &Explanation, size: f64, coalitions: f64, until: &Until) -> f64 {
+fn missed(explanation: &Explanation, size: f64, coalitions: f64, until: &Until, measure: Measure) -> f64 {
     let wrong = (1.0 - until.confidence) / explanation.outputs() as f64;
     let log = wrong.recip().ln();
     let share = log / coalitions;
     let presence = presence(&explanation.value);
-    let of_members = |q: f64| match until.measure {
+    let of_members = |q: f64| match measure {
         _ if share >= q => f64::INFINITY,
         Measure::EveryPlayer => size * share / q,
         Measure::Euclidean => size * share / q * (share.ln() / q.ln()).sqrt(),
@@ -274,31 +311,6 @@ fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usi
         }
         _ => own.iter().sum(),
     }
-}
-
-/// The tolerance in units of `output`. The norm of the estimate is that of the values and of the errors together, so these are taken off.
-fn tolerance(
-    explanation: &Explanation,
-    variances: Option<&[f64]>,
-    until: &Until,
-    output: usize,
-    unit: f64,
-) -> f64 {
-    let values = explanation.output(output);
-    let scale = match until.scale {
-        Scale::Absolute => unit,
-        Scale::Norm => {
-            let of_errors: f64 =
-                variances.map_or(0.0, |all| all.iter().skip(output).step_by(explanation.outputs()).sum());
-            (values.iter().map(|value| value * value).sum::<f64>() - of_errors).max(0.0).sqrt()
-        }
-        Scale::Range => {
-            let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-            (most - least).max(0.0)
-        }
-    };
-    until.tolerance * scale
 }
 
 /// ν of one output: at most `(Σ V_i)² / Σ V_i²`, as what was not seen may lie on few values. Where it is not known: half of what

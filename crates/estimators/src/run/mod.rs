@@ -8,6 +8,7 @@
 //! | [`anytime`] | runs that can be looked at, continued, stopped and resumed |
 //! | [`until`] | the accuracy that is asked of them |
 //! | [`bounds`], [`border`] | bounds of the error, and the look at the border before they are believed |
+//! | [`scale`] | what a relative tolerance is a share of |
 //! | [`memory`], [`remembering`] | what a run has evaluated |
 //! | [`checkpoint`] | a run, stored |
 //! | [`error`] | what can go wrong in runs |
@@ -21,6 +22,7 @@ mod estimator;
 mod evaluations;
 mod memory;
 mod remembering;
+mod scale;
 pub(crate) mod settings;
 mod until;
 
