@@ -152,18 +152,18 @@ impl Bounds {
             if until.scale == Scale::Absolute || !errors[output].is_finite() {
                 return of_estimates;
             }
-            let student = |share: f64| Pair {
+            let quantiles = |share: f64| Pair {
                 sure: student(degrees, share * wrong_each),
                 even: student(degrees, share),
             };
             let law = match bounded {
                 Some(_) => Law::Inequality,
-                None => Law::Errors {
+                None => Law::StandardErrors {
                     trace: trace(explanation, &variances, degrees, output),
                     square: Pair { sure: square(output, wrong_each), even: square(output, 0.5) },
                     directions: directions(explanation, &variances, output),
                     largest: of_output(output).fold(0.0, f64::max).sqrt(),
-                    student: &student,
+                    student: &quantiles,
                 },
             };
             let is_norm = until.scale == Scale::Norm;

@@ -58,7 +58,7 @@ pub(super) enum Law<'e> {
     /// An inequality that holds for every number of draws.
     Inequality,
     /// Standard errors.
-    Errors {
+    StandardErrors {
         /// `tr Σ̂`, that is `E ‖ε‖²`.
         trace: f64,
         /// Bounds of `‖ε‖²`.
@@ -87,7 +87,7 @@ impl Errors<'_> {
         let whole = norm(self.values);
         let seen = match self.law {
             Law::Inequality => share * (whole - norm(self.each)),
-            Law::Errors { trace, square, directions, student, .. } => {
+            Law::StandardErrors { trace, square, directions, student, .. } => {
                 let Pair { sure, even } = self.error;
                 let of_error = (sure * sure - even * even).max(0.0);
                 let of_square = square.sure - square.even;
@@ -108,7 +108,7 @@ impl Errors<'_> {
         let widest = self.each.iter().copied().fold(0.0, f64::max);
         let seen = match self.law {
             Law::Inequality => share * (whole - 2.0 * widest),
-            Law::Errors { largest, student, .. } => {
+            Law::StandardErrors { largest, student, .. } => {
                 let candidates = |is_one: &dyn Fn(f64) -> bool| {
                     self.values.iter().filter(|&&value| is_one(value)).count() as f64
                 };
@@ -169,7 +169,13 @@ mod tests {
                 each: &each,
                 error: Pair { sure: square.sure.sqrt(), even: square.even.sqrt() },
                 missed: 0.0,
-                law: Law::Errors { trace: 1.0, square, directions: players, largest, student: &student },
+                law: Law::StandardErrors {
+                    trace: 1.0,
+                    square,
+                    directions: players,
+                    largest,
+                    student: &student,
+                },
             };
             let tolerance = if scale == Scale::Norm { known.of_norm(share) } else { known.of_range(share) };
             let is_reached = square.sure.sqrt() <= tolerance;
