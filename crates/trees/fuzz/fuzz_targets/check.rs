@@ -12,6 +12,8 @@ use apportion_values::{Semivalue, Value};
 
 /// Numbers of features × outputs up to which rows are made at all: a few bytes can announce a million features.
 const MOST_COLUMNS: usize = 4096;
+/// A power of two, below one part in [`MOST_COLUMNS`], so that sums of parts are finite.
+const PART: f64 = 1.0 / 65536.0;
 /// Leaves × depth up to which a model is explained; others are slow, not wrong.
 const MOST_WORK: usize = 20_000;
 
@@ -85,14 +87,16 @@ impl Explained<'_> {
         }
         for row in (0..explained.rows()).map(|row| explained.of_row(row)) {
             for (output, (base, prediction)) in row.base.iter().zip(&row.predictions).enumerate() {
-                let sum: f64 = (0..row.players()).map(|player| row.value(0, player)[output]).sum();
-                let gap = (base + sum - prediction).abs();
-                let is_near = |largest: f64| gap <= 1e-6 * largest + 1e-8;
+                // In parts, as sums of numbers near the largest that there are would be infinite.
+                let sum: f64 = (0..row.players()).map(|player| PART * row.value(0, player)[output]).sum();
+                let gap = (PART * base + sum - PART * prediction).abs();
+                let is_near = |largest: f64| gap <= PART * (1e-6 * largest + 1e-8);
                 // Large leaves of several trees may cancel each other, and the digits of small ones are lost.
                 assert!(
                     is_near(largest)
                         || walked.is_some_and(|background| is_near(self.largest_of_a_round(background))),
-                    "{what}: {base} + {sum} != {prediction}"
+                    "{what}: {base} + {} != {prediction}",
+                    sum / PART
                 );
             }
         }
