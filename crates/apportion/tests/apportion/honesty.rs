@@ -405,6 +405,5 @@ fn shares_hold_where_norm_and_range_are_made_large_by_noise() {
             wrong += usize::from(error > share * whole);
         }
     }
-    println!("{wrong} of {certified}");
     assert!(certified > 300 && 20 * wrong <= certified, "{wrong} of {certified}");
 }

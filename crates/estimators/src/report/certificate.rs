@@ -91,8 +91,8 @@ pub struct Certificate {
     pub confidence: f64,
     /// Bound of the error for each output, in the measure that was asked for; none where there are no standard errors.
     pub error_bounds: Option<Vec<f64>>,
-    /// The error that was tolerated for each output, in units of the output. A share of the norm or the range is one of what these are at the
-    /// least, as errors make them larger: zero where they may be zero.
+    /// The error that was tolerated for each output, in units of the output. Where it is a share of the norm or
+    /// the range, that is taken as small as its errors allow, and the tolerance is zero where the norm or the range may be.
     pub tolerances: Vec<f64>,
     /// Half the width of the interval around each value (n × k, as the values), each by itself; none where there are no standard errors.
     pub half_widths: Option<Vec<f64>>,

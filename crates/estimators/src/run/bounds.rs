@@ -35,7 +35,7 @@
 use apportion_values::{Semivalue, SolutionConcept};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::scale::{self, Errors, Law, Pair};
+use super::scale::{self, Errors, Law, Pair, norm};
 use super::until::{Measure, Scale, Until};
 use crate::report::{
     BoundedDraws, Explanation, Guarantee, MOST_DEGREES, StopRule, independent_directions, student, unit,
@@ -250,10 +250,6 @@ fn adds_up(explanation: &Explanation, output: usize) -> bool {
 fn gap(explanation: &Explanation, output: usize) -> f64 {
     let total = explanation.prediction[output] - explanation.base[output];
     (explanation.output(output).iter().sum::<f64>() - total).abs()
-}
-
-fn norm(values: &[f64]) -> f64 {
-    values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
 /// The size of an event that would explain what the values miss of v(N) − v(∅), by how little the sample has varied beside it.

@@ -123,7 +123,8 @@ impl Errors<'_> {
     }
 }
 
-fn norm(values: &[f64]) -> f64 {
+/// The Euclidean norm.
+pub(super) fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 

@@ -9,10 +9,10 @@ use crate::setters::setters;
 pub enum Scale {
     /// The tolerance is in units of the output.
     Absolute,
-    /// It is a share of ‖φ‖, the Euclidean norm of the values of one output, as small as that may be by the errors. The default.
+    /// It is a share of ‖φ‖, the Euclidean norm of the values of one output, taken as small as its errors allow. The default.
     #[default]
     Norm,
-    /// It is a share of `max φ − min φ`, as small as that may be.
+    /// It is a share of `max φ − min φ`, taken as small as its errors allow.
     Range,
 }
 
