@@ -474,6 +474,7 @@ fn a_model_may_refuse_missing_values_and_have_several_outputs() {
 #[test]
 fn slips_on_the_command_line_are_told_what_is_near() {
     let bench = Bench::new();
+    let both = ["--dataset", IRIS, "--dataset", DIABETES, "--output", "0", "--estimators", "msr"];
     for (arguments, wanted) in [
         (vec!["--dataset", IRIS, "--estimators", "leverage-shp"], "'leverage-shap'"),
         (vec!["--dataset", IRIS, "--estimators", "tree"], "invalid value 'tree'"),
@@ -482,6 +483,14 @@ fn slips_on_the_command_line_are_told_what_is_near() {
         (vec!["--dataset", IRIS, "--estimators", "msr", "--budgets", "0"], "\"0\" is not a budget"),
         (vec!["--dataset", IRIS, "--estimators", "msr,msr"], "\"msr\" was given twice"),
         (vec!["--dataset", IRIS, "--dataset", IRIS, "--estimators", "msr"], "\"iris\" was given twice"),
+        (
+            [&both[..], &["--ignore", "petal"]].concat(),
+            "the column \"petal\", which none of the datasets has",
+        ),
+        (
+            [&both[..], &["--target", "tagret", "--ignore", "target"]].concat(),
+            "the column \"tagret\", which none",
+        ),
         (vec!["--dataset", IRIS], "--estimators"),
         (
             vec!["--dataset", IRIS, "--estimators", "msr", "--seed", "18446744073709551615"],

@@ -25,6 +25,8 @@ pub(crate) struct Chosen {
     pub(crate) id: Option<usize>,
     /// Index in the file of the column of weights.
     pub(crate) weight: Option<usize>,
+    /// Which of the columns that were named the file does not have.
+    pub(crate) absent: Vec<String>,
     /// What the reader of the results should know.
     pub(crate) notes: Vec<String>,
 }
@@ -44,6 +46,7 @@ impl Chosen {
             names: Some(self.columns.iter().map(|&column| name(column)).collect()),
             id: self.id.map(name),
             columns: features.len(),
+            absent: self.absent,
             notes,
         }
     }
@@ -80,7 +83,9 @@ pub(crate) fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Chosen> 
         Some(names) => header.by_known_names(rest, names, wanted)?,
         None => (header.all(rest, wanted)?, None),
     };
-    Ok(Chosen { columns, id, weight, notes: note.into_iter().collect() })
+    let absent = wanted.named_columns().filter(|given| position(given, header.names).is_none());
+    let absent = absent.map(str::to_owned).collect();
+    Ok(Chosen { columns, id, weight, absent, notes: note.into_iter().collect() })
 }
 
 /// Whether pandas put the index of a data frame into a column of this name, where the format has no place for one.
@@ -89,10 +94,15 @@ fn is_index(name: &str) -> bool {
     level.is_some_and(|level| level.parse::<u32>().is_ok())
 }
 
+/// Where a column is, by name, else by index.
+fn position(given: &str, header: &[String]) -> Option<usize> {
+    let named = header.iter().position(|name| name == given);
+    named.or_else(|| given.parse().ok().filter(|&index: &usize| index < header.len()))
+}
+
 /// A column by name, else by index; none where there is none and none must be.
 fn find(option: &str, given: &str, header: &[String], required: bool) -> Result<Option<usize>> {
-    let named = header.iter().position(|name| name == given);
-    let column = named.or_else(|| given.parse().ok().filter(|&index: &usize| index < header.len()));
+    let column = position(given, header);
     if column.is_none() && required {
         let names = || header.iter().map(String::as_str);
         let meant =
@@ -259,8 +269,9 @@ pub fn lightgbm_name(name: &str) -> String {
 
 /// Chooses among columns without names.
 pub(crate) fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Chosen> {
+    let position = |given: &str| given.parse().ok().filter(|&index: &usize| index < count);
     let find = |option: &str, given: &str| {
-        let index = given.parse().ok().filter(|&index: &usize| index < count);
+        let index = position(given);
         if index.is_none() && wanted.named_columns_required {
             return Err(RowsError::columns(format!(
                 "the matrix has no names and {count} columns; give {option} as an index below {count}, not {given:?}"
@@ -284,7 +295,9 @@ pub(crate) fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Chosen> {
             wanted.named_by
         )));
     }
-    Ok(Chosen { columns, id, weight, notes: Vec::new() })
+    let absent =
+        wanted.named_columns().filter(|given| position(given).is_none()).map(str::to_owned).collect();
+    Ok(Chosen { columns, id, weight, absent, notes: Vec::new() })
 }
 
 #[cfg(test)]
@@ -327,7 +340,10 @@ mod tests {
     fn a_feature_called_target_is_not_set_aside() {
         let names = strings(&["a", "target"]);
         let chosen = by_name(&strings(&["target", "a"]), &wanted(Some(&names), 2, None)).unwrap();
-        assert_eq!(chosen, Chosen { columns: vec![1, 0], id: None, weight: None, notes: vec![] });
+        assert_eq!(
+            chosen,
+            Chosen { columns: vec![1, 0], id: None, weight: None, absent: vec![], notes: vec![] }
+        );
     }
 
     #[test]
@@ -383,8 +399,12 @@ mod tests {
         assert_eq!(by_name(&header, &wanted(None, 2, Some("label"))).unwrap().columns, [0, 2]);
         assert_eq!(by_name(&header, &wanted(None, 2, Some("0"))).unwrap().columns, [1, 2]);
         assert!(refusal(&["x", "y"], &wanted(None, 2, Some("label"))).contains("\"label\" is not a column"));
-        let optional = Wanted { named_columns_required: false, ..wanted(None, 2, Some("label")) };
-        assert_eq!(by_name(&strings(&["x", "y"]), &optional).unwrap().columns, [0, 1]);
+        let ignored = vec!["1", "z"];
+        let optional = Wanted { named_columns_required: false, ignored, ..wanted(None, 1, Some("label")) };
+        let chosen = by_name(&strings(&["x", "y"]), &optional).unwrap();
+        assert_eq!((chosen.columns, chosen.absent), (vec![0], strings(&["label", "z"])));
+        let chosen = by_position(2, &optional).unwrap();
+        assert_eq!((chosen.columns, chosen.absent), (vec![0], strings(&["label", "z"])));
     }
 
     #[test]
@@ -414,7 +434,10 @@ mod tests {
         let ignored = vec!["who"];
         let both = Wanted { id: Some(""), ignored, ..wanted(Some(&names), 2, None) };
         let chosen = by_name(&header, &both).unwrap();
-        assert_eq!(chosen, Chosen { columns: vec![2, 1], id: Some(0), weight: None, notes: vec![] });
+        assert_eq!(
+            chosen,
+            Chosen { columns: vec![2, 1], id: Some(0), weight: None, absent: vec![], notes: vec![] }
+        );
         let feature = Wanted { id: Some("a"), ..both.clone() };
         let chosen = by_name(&header, &feature).unwrap();
         assert_eq!((chosen.columns, chosen.id), (vec![2, 1], Some(1)));

@@ -69,11 +69,11 @@ impl<'a> Source<'a> {
             append(&mut weights, &mut block.weights);
             true
         })?;
-        let table::Read { names, id, columns, notes } = read;
+        let table::Read { names, id, columns, absent, notes } = read;
         let ids =
             wanted.id.is_some().then_some(Ids { name: id, values: ids }).filter(|ids| !ids.values.is_empty());
         let weights = wanted.weight.is_some().then_some(weights).filter(|weights| !weights.is_empty());
-        Ok(Table { names, columns, values, ids, weights, notes })
+        Ok(Table { names, columns, values, ids, weights, absent, notes })
     }
 
     /// Hands rows over in blocks, as they are read. Returns what the reader of results should know.

@@ -13,6 +13,8 @@ pub struct Table {
     pub ids: Option<Ids>,
     /// What each row weighs, finite and not negative, where that was asked for.
     pub weights: Option<Vec<f64>>,
+    /// Which of the columns that were named (target, id, ignored ones) the file does not have, where they need not be there.
+    pub absent: Vec<String>,
     /// What the reader of the results should know: columns left out, names that differ, unknown categories.
     pub notes: Vec<String>,
 }
@@ -83,6 +85,8 @@ pub(crate) struct Read {
     pub(crate) id: Option<String>,
     /// Number of features.
     pub(crate) columns: usize,
+    /// Which of the columns that were named the file does not have.
+    pub(crate) absent: Vec<String>,
     /// What the reader of the results should know.
     pub(crate) notes: Vec<String>,
 }

@@ -45,6 +45,11 @@ impl<'a> Wanted<'a> {
         self.count.or(self.names.map(<[String]>::len))
     }
 
+    /// The columns that are named for another use than as features, but that of weights.
+    pub(crate) fn named_columns(&self) -> impl Iterator<Item = &'a str> {
+        self.target.into_iter().chain(self.id).chain(self.ignored.iter().copied())
+    }
+
     /// The categories of a feature.
     pub(crate) fn words_of(&self, feature: usize) -> Option<&'a Words> {
         self.words.get(feature).copied().flatten()

@@ -80,6 +80,7 @@ impl Prepared {
         let read = |files| OwnDataset::read(files, arguments);
         let datasets: Vec<OwnDataset> = arguments.datasets.iter().map(read).collect::<Result<_>>()?;
         refuse_unknown_output(arguments.output, &datasets)?;
+        refuse_unknown_columns(&datasets)?;
         let (concept, value) = match arguments.value {
             Valued::Shapley => ("shapley", Semivalue::Shapley),
             Valued::Banzhaf => ("banzhaf", Semivalue::Banzhaf),
@@ -143,6 +144,17 @@ fn refuse_unknown_output(asked: Option<usize>, datasets: &[OwnDataset]) -> Resul
             "the models have one output, numbered 0, and no output {output}; leave out --output"
         ))),
         _ => Ok(()),
+    }
+}
+
+/// A column that no dataset has was a slip. One of several datasets may have a column that the others do not.
+fn refuse_unknown_columns(datasets: &[OwnDataset]) -> Result<()> {
+    let mut absent = datasets.iter().flat_map(|dataset| &dataset.table.absent);
+    match absent.find(|&name| datasets.iter().all(|dataset| dataset.table.absent.contains(name))) {
+        Some(name) => bail!(Usage(format!(
+            "--target or --ignore names the column {name:?}, which none of the datasets has; correct it, or leave it out"
+        ))),
+        None => Ok(()),
     }
 }
 

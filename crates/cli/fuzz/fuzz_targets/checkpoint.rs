@@ -3,8 +3,8 @@
 #![no_main]
 
 mod command;
-#[path = "../../../trees/fuzz/fuzz_targets/numbers.rs"]
-mod numbers;
+#[path = "../../../trees/fuzz/fuzz_targets/texts/mod.rs"]
+mod texts;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -69,7 +69,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
 });
 
 libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: u32| {
-    numbers::mutate(bytes, size, most, seed)
+    texts::mutate(bytes, size, most, seed)
 });
 
 fn resume(bytes: &[u8]) {

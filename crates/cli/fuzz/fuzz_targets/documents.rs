@@ -2,8 +2,8 @@
 
 #![no_main]
 
-#[path = "../../../trees/fuzz/fuzz_targets/numbers.rs"]
-mod numbers;
+#[path = "../../../trees/fuzz/fuzz_targets/texts/mod.rs"]
+mod texts;
 
 use apportion::partitions::{Cut, Dendrogram};
 use apportion::values::{InteractionIndex, LinearValue, Semivalue, SolutionConcept};
@@ -34,7 +34,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
 });
 
 libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: u32| {
-    numbers::mutate(bytes, size, most, seed)
+    texts::mutate(bytes, size, most, seed)
 });
 
 /// What the bytes say, which is read again as it is written.

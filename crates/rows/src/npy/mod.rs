@@ -62,7 +62,8 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
         let beyond = std::io::copy(bytes, &mut std::io::sink())?;
         matrix.check_bytes(matrix.rows as u64 * row_bytes as u64 + beyond)?;
     }
-    Ok(Read { names: None, id: None, columns: matrix.chosen.columns.len(), notes: matrix.chosen.notes })
+    let Chosen { columns, absent, notes, .. } = matrix.chosen;
+    Ok(Read { names: None, id: None, columns: columns.len(), absent, notes })
 }
 
 /// The text of the header. What follows it stays where it is.

@@ -3,10 +3,10 @@
 #![no_main]
 
 mod check;
-mod numbers;
+mod texts;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::check(bytes));
 
 libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: u32| {
-    numbers::mutate(bytes, size, most, seed)
+    texts::mutate(bytes, size, most, seed)
 });

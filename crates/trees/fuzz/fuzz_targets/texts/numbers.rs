@@ -1,5 +1,9 @@
 //! Mutations of texts that are mostly numbers: one number takes the place of another, so that the text stays one of its format.
 
+use std::ops::Range;
+
+use super::{scatter, with};
+
 /// Numbers at the ends of what formats hold, and small ones that are nodes, features and categories elsewhere.
 const NUMBERS: [&str; 24] = [
     "0",
@@ -28,32 +32,21 @@ const NUMBERS: [&str; 24] = [
     "9007199254740993",
 ];
 
-/// Every other time what libFuzzer does, else another number for one of the numbers in the text.
-pub fn mutate(text: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
-    let random = seed as usize;
-    let numbers = find(&text[..size]);
-    if random.is_multiple_of(2) || numbers.is_empty() {
-        return libfuzzer_sys::fuzzer_mutate(text, size, most);
-    }
-    let (start, end) = numbers[random / 2 % numbers.len()];
-    let choice = (random / 2).wrapping_mul(0x9e37_79b1) >> 7;
+/// The text with another number for one of its numbers; none where there is no number.
+pub fn replace(text: &[u8], random: usize) -> Option<Vec<u8>> {
+    let numbers = find(text);
+    let place = numbers.get(random.checked_rem(numbers.len())?)?.clone();
+    let choice = scatter(random);
     let number = if choice.is_multiple_of(3) {
-        let (start, end) = numbers[choice / 3 % numbers.len()];
-        text[start..end].to_vec()
+        &text[numbers[choice / 3 % numbers.len()].clone()]
     } else {
-        NUMBERS[choice / 3 % NUMBERS.len()].as_bytes().to_vec()
+        NUMBERS[choice / 3 % NUMBERS.len()].as_bytes()
     };
-    let changed = size - (end - start) + number.len();
-    if changed > most {
-        return size;
-    }
-    text.copy_within(end..size, start + number.len());
-    text[start..start + number.len()].copy_from_slice(&number);
-    changed
+    Some(with(text, place, number))
 }
 
 /// Where numbers begin and end.
-fn find(text: &[u8]) -> Vec<(usize, usize)> {
+fn find(text: &[u8]) -> Vec<Range<usize>> {
     let inside = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
     let mut numbers = Vec::new();
     let mut at = 0;
@@ -64,7 +57,7 @@ fn find(text: &[u8]) -> Vec<(usize, usize)> {
             && text[at] != b'e'
             && text[at] != b'E'
         {
-            numbers.push((at, at + length));
+            numbers.push(at..at + length);
         }
         at += length.max(1);
     }

@@ -1,0 +1,33 @@
+//! Mutations of texts that stay of their format, more often than those of bytes do.
+
+use std::ops::Range;
+
+mod numbers;
+mod pieces;
+
+/// Every other time what libFuzzer does to bytes, else another number for one in the text, or another piece for one of its pieces.
+pub fn mutate(text: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
+    let random = seed as usize / 4;
+    let changed = match seed % 4 {
+        0 => numbers::replace(&text[..size], random),
+        1 => pieces::change(&text[..size], random),
+        _ => None,
+    };
+    match changed {
+        Some(changed) if changed.len() <= most => {
+            text[..changed.len()].copy_from_slice(&changed);
+            changed.len()
+        }
+        _ => libfuzzer_sys::fuzzer_mutate(text, size, most),
+    }
+}
+
+/// Another random number for each of the random numbers that are given.
+fn scatter(random: usize) -> usize {
+    random.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 23
+}
+
+/// The text with other bytes in a place.
+fn with(text: &[u8], place: Range<usize>, bytes: &[u8]) -> Vec<u8> {
+    [&text[..place.start], bytes, &text[place.end..]].concat()
+}

@@ -1,0 +1,78 @@
+//! Mutations of texts that are made of pieces: one is left out, doubled, or takes the place of another. Arrays come to have unlike
+//! lengths, trees to have trees for leaves, and objects to have the keys of others.
+
+use std::ops::Range;
+
+use super::{scatter, with};
+
+/// The text with one of its pieces left out, doubled or in the place of another; none where there is no piece.
+pub fn change(text: &[u8], random: usize) -> Option<Vec<u8>> {
+    let is_json = matches!(text.first(), Some(b'[' | b'{'));
+    let pieces = if is_json { elements(text) } else { words(text) };
+    let piece = pieces.get(random.checked_rem(pieces.len())?)?.clone();
+    let next = text.get(piece.end);
+    let choice = scatter(random);
+    Some(match choice % 4 {
+        0 => with(text, with_separator(text, piece), b""),
+        1 => {
+            let parts = match next {
+                Some(b'\n') if is_json => b"\n",
+                _ if is_json => b",",
+                _ => b" ",
+            };
+            with(text, piece.end..piece.end, &[parts, &text[piece]].concat())
+        }
+        _ => with(text, piece, &text[pieces[choice / 4 % pieces.len()].clone()]),
+    })
+}
+
+/// A piece with what parts it from the next one, or from the one before it where it is the last.
+fn with_separator(text: &[u8], piece: Range<usize>) -> Range<usize> {
+    let parts = |byte: Option<&u8>| matches!(byte, Some(b',' | b' ' | b'\n'));
+    if parts(text.get(piece.end)) {
+        piece.start..piece.end + 1
+    } else {
+        let is_last = parts(text[..piece.start].last());
+        piece.start - usize::from(is_last)..piece.end
+    }
+}
+
+/// What is between blanks, equals signs and ends of lines.
+fn words(text: &[u8]) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for at in (0..text.len()).filter(|&at| matches!(text[at], b' ' | b'=' | b'\n')) {
+        if start < at {
+            pieces.push(start..at);
+        }
+        start = at + 1;
+    }
+    pieces
+}
+
+/// Elements of arrays and members of objects, at all depths, and keys and values of members.
+fn elements(text: &[u8]) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    // Where the elements begin that have not ended yet, and their values; the innermost is the last.
+    let mut open = vec![(0, None)];
+    let mut in_string = false;
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'"' if at == 0 || text[at - 1] != b'\\' => in_string = !in_string,
+            _ if in_string => {}
+            b'[' | b'{' => open.push((at + 1, None)),
+            b':' | b',' | b'\n' | b']' | b'}' => {
+                let Some((start, value)) = open.last_mut() else { break };
+                let ends = [Some(*start), *value].into_iter().flatten().map(|start| start..at);
+                pieces.extend(ends.filter(|piece| !piece.is_empty()));
+                match byte {
+                    b':' => *value = Some(at + 1),
+                    b',' | b'\n' => (*start, *value) = (at + 1, None),
+                    _ => drop(open.pop()),
+                }
+            }
+            _ => {}
+        }
+    }
+    pieces
+}
