@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn means_leave_missing_cells_out() {
         let values = vec![1.0, f64::NAN, f64::NAN, 4.0, f64::NAN, 2.0, 1.0, f64::NAN, 3.0];
-        let table = Table { names: None, columns: 3, values, ids: None, weights: None, notes: vec![] };
+        let table = Table { columns: 3, values, ..Table::default() };
         let means = means(&table);
         assert_eq!([means[0], means[2]], [2.0, 2.5]);
         assert!(means[1].is_nan());

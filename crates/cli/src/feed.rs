@@ -61,14 +61,7 @@ impl Feed {
 
     /// The first rows.
     pub(crate) fn begin(&mut self) -> Result<Table> {
-        let mut table = Table {
-            names: None,
-            columns: 0,
-            values: Vec::new(),
-            ids: None,
-            weights: None,
-            notes: Vec::new(),
-        };
+        let mut table = Table::default();
         self.fill(&mut table, 1)?;
         Ok(table)
     }

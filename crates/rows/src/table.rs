@@ -1,7 +1,7 @@
 //! Rows in memory.
 
 /// Rows × features, row-major, in the order of the wanted features.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     /// Names of the features as the file has them, where it has a header.
     pub names: Option<Vec<String>>,

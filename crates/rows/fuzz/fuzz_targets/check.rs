@@ -148,7 +148,7 @@ fn tell_own_panics() {
 }
 
 fn by_blocks(source: Source<'_>, wanted: &Wanted<'_>) -> Result<Table, RowsError> {
-    let mut all = Table { names: None, columns: 0, values: vec![], ids: None, weights: None, notes: vec![] };
+    let mut all = Table::default();
     let (mut ids, mut weights) = (Vec::new(), Vec::new());
     let notes = source.each_block(wanted, |block| {
         let rows = block.values.len() / block.columns.max(1);
