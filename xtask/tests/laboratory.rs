@@ -869,6 +869,28 @@ fn a_paper_in_a_folder_has_runs_figures_and_verdicts() {
 }
 
 #[test]
+fn a_column_or_an_output_may_be_of_a_dataset_that_is_not_there() {
+    let bench = Bench::new();
+    let options = "runs = 1\nignore = [\"region\"]\noutput = 3\n";
+    let one = paper(options).replacen("runs = 12\n", "", 1);
+    let data = workspace().join("xtask/data").display().to_string();
+    let diabetes = DIABETES.replace("xtask/data", &data);
+    let two = one.replacen("dataset = [", &format!("dataset = [\"{diabetes}\", "), 1);
+    for (text, wanted) in [
+        (&one, "\"region\" is not a column"),
+        (&two, "no output 3"),
+        (&two.replace("output = 3\n", ""), "\"region\", which none"),
+    ] {
+        let output = bench.make(&bench.paper(text), &[]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(wanted), "{said}");
+        let missing = "dataset-if-there = [\"elsewhere=nowhere.csv,nowhere.json\"]\n";
+        let output = bench.make(&bench.paper(&format!("{text}{missing}")), &[]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
     let bench = Bench::new();
     let claim = |statement: &str| {

@@ -34,6 +34,9 @@ pub(crate) struct Laboratory {
     /// What stands in for absent players: the column means (mean), the rows of a file, or so many rows of the dataset
     #[arg(long, value_name = "mean|FILE|COUNT", default_value = "mean")]
     pub(crate) background: BackgroundChoice,
+    /// Whether there are more datasets, whose files are not there: a column or an output that is named may be of one of them
+    #[arg(skip)]
+    pub(crate) some_are_missing: bool,
     /// Which output is explained of models that have several, from 0
     #[arg(long, value_name = "K")]
     pub(crate) output: Option<usize>,

@@ -48,7 +48,7 @@ impl OwnDataset {
             &rows_bytes,
             &model,
             // One of several datasets may have a column that the others do not.
-            (&arguments.reading, arguments.datasets.len() == 1),
+            (&arguments.reading, arguments.datasets.len() == 1 && !arguments.some_are_missing),
         )?;
         refuse_missing(&table, &model)?;
         let background = background(&files.name, arguments, &table, &model)?;

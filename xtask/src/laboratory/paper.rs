@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::claims::Claimed;
-use super::cli::{DatasetFiles, PaperFolder, label};
+use super::cli::{DatasetFiles, Laboratory, PaperFolder, label};
 use super::options;
 use super::runs::{Finished, Prepared, refuse_repeated, start};
 use super::{folder, summary};
@@ -160,7 +160,7 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
             }),
         }
     }
-    let laboratory = options::read(line)?;
+    let laboratory = Laboratory { some_are_missing: !absent.is_empty(), ..options::read(line)? };
     let estimators: Vec<String> = laboratory
         .estimators
         .iter()

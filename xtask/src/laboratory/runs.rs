@@ -79,8 +79,10 @@ impl Prepared {
         let seeds = seeds(arguments)?;
         let read = |files| OwnDataset::read(files, arguments);
         let datasets: Vec<OwnDataset> = arguments.datasets.iter().map(read).collect::<Result<_>>()?;
-        refuse_unknown_output(arguments.output, &datasets)?;
-        refuse_unknown_columns(&datasets)?;
+        if !arguments.some_are_missing {
+            refuse_unknown_output(arguments.output, &datasets)?;
+            refuse_unknown_columns(&datasets)?;
+        }
         let (concept, value) = match arguments.value {
             Valued::Shapley => ("shapley", Semivalue::Shapley),
             Valued::Banzhaf => ("banzhaf", Semivalue::Banzhaf),

@@ -5,7 +5,7 @@ use std::ops::Range;
 mod numbers;
 mod pieces;
 
-/// Every other time what libFuzzer does to bytes, else another number for one in the text, or another piece for one of its pieces.
+/// Every other time what libFuzzer does to bytes, else a change to one of the numbers in the text, or to one of its pieces.
 pub fn mutate(text: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     let random = seed as usize / 4;
     let changed = match seed % 4 {
@@ -22,7 +22,7 @@ pub fn mutate(text: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     }
 }
 
-/// Another random number for each of the random numbers that are given.
+/// A second random number, made of the first.
 fn scatter(random: usize) -> usize {
     random.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 23
 }
