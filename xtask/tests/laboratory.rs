@@ -967,32 +967,162 @@ fn wait_for(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
+/// A program that estimates five times and then waits, until it is released; each start is a line of a file.
+#[cfg(unix)]
+struct Patient(PathBuf);
+
+#[cfg(unix)]
+impl Patient {
+    fn new(bench: &Bench) -> Self {
+        let folder = bench.0.path().to_owned();
+        let [starts, go] = ["starts", "go"].map(|name| folder.join(name).display().to_string());
+        let text = format!(
+            "read task; echo >> {starts}; [ -e {go} ] || [ $(wc -l < {starts}) -le 5 ] || sleep 60; \
+             echo '{{\"estimate\":[1,0,0,0]}}'"
+        );
+        bench.file("patient.sh", &text);
+        Self(folder)
+    }
+
+    fn starts(&self) -> usize {
+        std::fs::read_to_string(self.0.join("starts")).map_or(0, |text| text.lines().count())
+    }
+
+    fn release(&self) {
+        std::fs::write(self.0.join("go"), "").unwrap();
+    }
+
+    fn program(&self) -> String {
+        format!("patient=sh {}", self.0.join("patient.sh").display())
+    }
+
+    /// Interrupts a command of the laboratory when it waits: what it says.
+    fn interrupted(&self, arguments: &[&str]) -> String {
+        let mut running = Command::new(env!("CARGO_BIN_EXE_xtask"))
+            .args(arguments)
+            .current_dir(workspace())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for("the program waits", || self.starts() == 6);
+        assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
+        assert_eq!(running.wait().unwrap().code(), Some(130));
+        let mut said = String::new();
+        std::io::Read::read_to_string(running.stderr.as_mut().unwrap(), &mut said).unwrap();
+        said
+    }
+}
+
+/// The names in a folder, in their order.
+fn names(folder: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+    let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(name).collect();
+    names.sort();
+    names
+}
+
 #[cfg(unix)]
 #[test]
-fn an_interrupt_ends_the_programs_and_leaves_nothing() {
+fn a_command_that_was_interrupted_goes_on_where_it_was() {
+    let bench = Bench::new();
+    let patient = Patient::new(&bench);
+    let program = patient.program();
+    let few = ["--dataset", IRIS, "--estimators", "leverage-shap", "--estimator-program", &program];
+    let few = [&few[..], &["--budgets", "3,10", "--runs", "10", "--threads", "1"]].concat();
+    let out = bench.out();
+    let said = patient.interrupted(
+        &[&["laboratory", "--label", "t", "--out", out.to_str().unwrap()], few.as_slice()].concat(),
+    );
+    assert!(said.contains("interrupted: the runs that have ended are kept"), "{said}");
+    let left = names(&out);
+    assert!(left.len() == 1 && left[0].starts_with(".t-") && left[0].ends_with(".checkpoints"), "{left:?}");
+    let checkpoints = out.join(&left[0]);
+    let kept = std::fs::read(&checkpoints).unwrap();
+    patient.release();
+
+    // Leverage SHAP does not take three evaluations.
+    let folder = bench.done(&few);
+    assert_eq!((record(&folder)["earlier_runs"].clone(), patient.starts()), (15.into(), 6 + 15));
+    assert_eq!(names(&out), [folder.file_name().unwrap().to_str().unwrap()]);
+    let whole = bench.done(&few);
+    assert_eq!((record(&whole)["earlier_runs"].clone(), patient.starts()), (0.into(), 21 + 20));
+    assert_eq!(without_seconds(&folder), without_seconds(&whole));
+    let estimates = |folder: &Path| std::fs::read(folder.join("estimates.csv")).unwrap();
+    assert_eq!(estimates(&folder), estimates(&whole));
+
+    let again = |more: &[&str]| {
+        let output = bench.run(&[few.as_slice(), more].concat());
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    // A line that was cut is a run to make again.
+    std::fs::write(&checkpoints, &kept[..kept.len() - 3]).unwrap();
+    assert!(again(&[]).contains("goes on with 14 runs that an interrupted command has left"));
+    std::fs::write(&checkpoints, &kept).unwrap();
+    assert!(!again(&["--fresh"]).contains("goes on"));
+    assert!(!checkpoints.exists());
+    // What is not the same command finds nothing, and leaves it.
+    std::fs::write(&checkpoints, &kept).unwrap();
+    for other in [["--background", "5"], ["--seed", "1"], ["--output", "0"], ["--value", "banzhaf"]] {
+        let goes_on = again(&other).contains("goes on with 15 runs");
+        assert_eq!(goes_on, other[0] == "--output", "{other:?}");
+        std::fs::write(&checkpoints, &kept).unwrap();
+    }
+    // Nor does one that runs beside it.
+    let beside = std::fs::File::open(&checkpoints).unwrap();
+    beside.lock().unwrap();
+    assert!(again(&[]).contains("the same command is at work elsewhere"));
+    assert_eq!(std::fs::read(&checkpoints).unwrap(), kept);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_paper_that_was_interrupted_goes_on_where_it_was() {
+    let bench = Bench::new();
+    let patient = Patient::new(&bench);
+    let second = paper("").split_once("[[artefact]]").unwrap().1.replace("fig1", "fig2");
+    let text = format!("{}[[artefact]]{second}estimator-program = {:?}\n", paper(""), patient.program());
+    let folder = bench.paper(&text);
+    let out = bench.out();
+    let said = patient.interrupted(&["paper", &folder, "--threads", "1", "--out", out.to_str().unwrap()]);
+    assert!(said.contains("interrupted: the runs that have ended are kept"), "{said}");
+    let left = names(&out);
+    assert!(
+        left.len() == 2 && left[0].starts_with(".mine-fig1-") && left[1].starts_with(".mine-fig2-"),
+        "{left:?}"
+    );
+    patient.release();
+    let output = bench.make(&folder, &["--threads", "1"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(names(&out), ["mine"]);
+    let earlier =
+        ["fig1", "fig2"].map(|figure| record(&out.join("mine").join(figure))["earlier_runs"].clone());
+    assert_eq!(earlier, [48.into(), Value::from(48 + 5)]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_programs_and_leaves_nothing_where_no_run_has_ended() {
     let bench = Bench::new();
     let (alive, out) = (bench.0.path().join("alive"), bench.out());
     let busy = format!("busy=while sleep 0.05; do echo >> '{}'; done", alive.display());
-    let few =
-        ["--dataset", IRIS, "--estimators", "leverage-shap", "--budgets", "5n", "--estimator-program", &busy];
     let mut running = Command::new(env!("CARGO_BIN_EXE_xtask"))
         .args(["laboratory", "--label", "t", "--out", out.to_str().unwrap()])
-        .args(few)
+        .args(["--dataset", IRIS, "--budgets", "5n", "--estimator-program", &busy])
         .current_dir(workspace())
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
     let size = || std::fs::metadata(&alive).map_or(0, |file| file.len());
     wait_for("the program runs", || size() > 0);
-    let names =
-        || std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
-    assert!(names().iter().all(|name| name.to_str().unwrap().ends_with(".unfinished")), "{:?}", names());
+    assert!(names(&out).iter().all(|name| name.starts_with('.')), "{:?}", names(&out));
     assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
     assert_eq!(running.wait().unwrap().code(), Some(130));
     let mut said = String::new();
     std::io::Read::read_to_string(running.stderr.as_mut().unwrap(), &mut said).unwrap();
-    assert!(said.contains("interrupted: nothing is kept"), "{said}");
-    assert!(names().is_empty(), "{:?}", names());
+    assert!(said.contains("interrupted: no run had ended"), "{said}");
+    assert!(names(&out).is_empty(), "{:?}", names(&out));
     let before = size();
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert_eq!(size(), before);

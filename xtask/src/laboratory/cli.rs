@@ -57,6 +57,9 @@ pub(crate) struct Laboratory {
     /// Threads, at most 1024; all cores by default. Only the times depend on it
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// Forget the runs that the same command has left where it was interrupted
+    #[arg(long)]
+    pub(crate) fresh: bool,
 }
 
 /// How files of rows are read.
@@ -128,6 +131,9 @@ pub(crate) struct PaperFolder {
     /// Threads, at most 1024; all cores by default. Only the times depend on it
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// Forget the runs that the same command has left where it was interrupted
+    #[arg(long)]
+    pub(crate) fresh: bool,
 }
 
 /// Prints BibTeX: of the papers behind what is named as for `reproduce`, and of this library.

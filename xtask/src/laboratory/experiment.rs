@@ -8,6 +8,7 @@ use apportion::games::parallel;
 use apportion::trees::{Exact, InterventionalOracle};
 use apportion::{Budget, Game, MarginalGame, Rows, Value};
 
+use super::checkpoints::{Checkpoints, Ended, RunKey};
 use super::contestant::Contestant;
 use super::dataset::OwnDataset;
 use super::one_output::OneOutput;
@@ -85,12 +86,12 @@ struct Cell {
 }
 
 /// Runs every estimator on every dataset, budget and seed. One that fails anywhere is skipped altogether, so that its numbers are of
-/// all runs or of none.
+/// all runs or of none. What has ended before is taken from the checkpoints, and what ends is kept there.
 ///
 /// # Errors
 ///
 /// Where there are no exact values to compare with.
-pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant]) -> Result<Outcome> {
+pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant], checkpoints: &Checkpoints) -> Result<Outcome> {
     let explicands: Vec<Vec<Explicand>> =
         plan.datasets.iter().map(|dataset| explicands(plan, dataset)).collect::<Result<_>>()?;
     let mut outcome = Outcome::default();
@@ -104,7 +105,8 @@ pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant]) -> Result<Outcome
     for (contestant, cells) in wanted {
         let estimated = parallel::try_map(&cells, |&cell| {
             let explicand = &explicands[cell.dataset][cell.run];
-            let told = estimate(plan, contestant, cell, explicand);
+            let told = ended(plan, contestant, cell, explicand, checkpoints)
+                .and_then(|ended| against_truth(plan, contestant, cell, explicand, ended));
             progress.inc(1);
             told.map_err(|error| (cell, error))
         });
@@ -162,7 +164,25 @@ fn cells(plan: &Plan<'_>, contestant: &Contestant) -> (Vec<Cell>, Vec<Skipped>) 
     (cells, skipped)
 }
 
-fn estimate(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, explicand: &Explicand) -> Result<Told> {
+/// What came of a run, now or before.
+fn ended(
+    plan: &Plan<'_>,
+    contestant: &Contestant,
+    cell: Cell,
+    explicand: &Explicand,
+    checkpoints: &Checkpoints,
+) -> Result<Ended> {
+    let (dataset, budget) = (&plan.datasets[cell.dataset].name, plan.budgets[cell.budget].to_string());
+    let run = RunKey { dataset, estimator: &contestant.name, budget, run: cell.run };
+    if let Some(ended) = checkpoints.get(&run)? {
+        return Ok(ended);
+    }
+    let ended = estimate(plan, contestant, cell, explicand)?;
+    checkpoints.put(&run, &ended);
+    Ok(ended)
+}
+
+fn estimate(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, explicand: &Explicand) -> Result<Ended> {
     let dataset = &plan.datasets[cell.dataset];
     let (budget, seed) = (plan.budgets[cell.budget], plan.seeds[cell.run]);
     let game = MarginalGame::new(&dataset.model, &explicand.values, &dataset.background)?;
@@ -172,7 +192,19 @@ fn estimate(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, explicand: &Ex
     };
     let started = Instant::now();
     let answered = contestant.estimate(plan.value, &*game, budget.evaluations(dataset.players()), seed)?;
-    let seconds = started.elapsed().as_secs_f64();
+    Ok(Ended { answered, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// What a run tells beside the exact values.
+fn against_truth(
+    plan: &Plan<'_>,
+    contestant: &Contestant,
+    cell: Cell,
+    explicand: &Explicand,
+    Ended { answered, seconds }: Ended,
+) -> Result<Told> {
+    let dataset = &plan.datasets[cell.dataset];
+    let (budget, seed) = (plan.budgets[cell.budget], plan.seeds[cell.run]);
     let (values, evaluations) = match answered {
         Answered::Estimate(values, evaluations) => (values, evaluations),
         Answered::Refused(reason) => return Ok(Told::Refused(reason)),

@@ -41,10 +41,12 @@ pub(super) fn run(arguments: &Reproduce, papers: &'static [Paper], out: &Path) -
     }
     for (prepared, name) in wanted {
         say!("{name}, without verdicts, which are of the paper's own datasets:\n");
-        prepared
-            .perform(out, folder_name)
-            .and_then(|finished| finished.tell())
-            .with_context(|| format!("cannot make {name}"))?;
+        let cannot = || format!("cannot make {name}");
+        let checkpoints =
+            prepared.checkpoints(out, &name.replace('/', "-"), arguments.fresh).with_context(cannot)?;
+        let finished = prepared.perform(out, folder_name, &checkpoints).with_context(cannot)?;
+        checkpoints.forget();
+        finished.tell().with_context(cannot)?;
     }
     Ok(())
 }

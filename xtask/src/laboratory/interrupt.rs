@@ -1,4 +1,4 @@
-//! What an interrupt from the keyboard ends: the programs that run, which would not hear of it, and folders that are not whole.
+//! What an interrupt from the keyboard ends: the programs that run, which would not hear of it, and folders that are not whole. Checkpoints stay.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,6 +17,7 @@ static LISTENING: Once = Once::new();
 /// The numbers of processes that run, each the first of a group of its own.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static CHECKPOINTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Listens for interrupts from now on.
 ///
@@ -35,7 +36,13 @@ pub(crate) fn listen() -> Result<()> {
                 // What cannot be removed has a name that says what it is.
                 let _ = std::fs::remove_dir_all(folder);
             }
-            aside!("interrupted: nothing is kept of a run that has not ended");
+            let checkpoints = CHECKPOINTS.lock().unwrap_or_else(PoisonError::into_inner);
+            match checkpoints.iter().filter(|path| keep_if_filled(path)).count() {
+                0 => aside!("interrupted: no run had ended, and nothing is kept"),
+                _ => aside!(
+                    "interrupted: the runs that have ended are kept, and the same command goes on with them"
+                ),
+            }
             std::process::exit(STATUS);
         });
     });
@@ -70,6 +77,27 @@ pub(super) fn begin(folder: &Path) {
 /// A folder is whole, or gone.
 pub(super) fn finish(folder: &Path) {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(folder);
+}
+
+/// A file of checkpoints is there from now on.
+pub(super) fn keep(checkpoints: &Path) {
+    CHECKPOINTS.lock().unwrap_or_else(PoisonError::into_inner).insert(checkpoints.to_owned());
+}
+
+/// A file of checkpoints is filled no more; an empty one goes.
+pub(super) fn finish_keeping(checkpoints: &Path) {
+    CHECKPOINTS.lock().unwrap_or_else(PoisonError::into_inner).remove(checkpoints);
+    keep_if_filled(checkpoints);
+}
+
+/// Whether a file of checkpoints holds any. An empty one is removed.
+fn keep_if_filled(checkpoints: &Path) -> bool {
+    let holds = std::fs::metadata(checkpoints).is_ok_and(|file| file.len() > 0);
+    if !holds {
+        // An empty one that stays does no harm.
+        let _ = std::fs::remove_file(checkpoints);
+    }
+    holds
 }
 
 #[cfg(unix)]

@@ -6,6 +6,7 @@
 //! | [`dataset`] | rows, a tree model and a background, and what is wrong with them |
 //! | [`contestant`] | the estimators: methods of the library, and programs |
 //! | [`program`], [`process`], [`interrupt`] | the protocol of programs, their processes, and what ends them early |
+//! | [`checkpoints`] | the runs that have ended, for a command that goes on |
 //! | [`experiment`], [`one_output`] | explicands, exact values, runs; the game of one output |
 //! | [`runs`] | what was asked for, checked, run and kept |
 //! | [`mod@record`], [`folder`] | what is kept, and where |
@@ -17,6 +18,7 @@
 //!
 //! The page for those who use it is `docs/laboratory.md`.
 
+mod checkpoints;
 mod cite;
 mod claims;
 pub(crate) mod cli;
@@ -53,7 +55,12 @@ use runs::{Prepared, folder_name, start};
 /// Runs `cargo xtask laboratory`.
 pub(crate) fn run(arguments: &Laboratory) -> Result<()> {
     start(arguments.threads)?;
-    Prepared::of(arguments)?.perform(&out(arguments.out.as_ref()), folder_name)?.tell()
+    let out = out(arguments.out.as_ref());
+    let prepared = Prepared::of(arguments)?;
+    let checkpoints = prepared.checkpoints(&out, &arguments.label, arguments.fresh)?;
+    let finished = prepared.perform(&out, folder_name, &checkpoints)?;
+    checkpoints.forget();
+    finished.tell()
 }
 
 /// Runs `cargo xtask reproduce … --dataset …` on `papers`, which are all that there is.

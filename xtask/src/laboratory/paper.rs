@@ -8,11 +8,13 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
+use super::checkpoints::Checkpoints;
 use super::claims::Claimed;
 use super::cli::{DatasetFiles, Laboratory, PaperFolder, label};
 use super::options;
+use super::record::Record;
 use super::runs::{Finished, Prepared, refuse_repeated, start};
-use super::{folder, summary};
+use super::{folder, interrupt, summary};
 use crate::reproduce::Usage;
 use crate::reproduce::report::{Report, Skipped, Used, write_summary};
 use crate::reproduce::verdict::{RULES, Verdict};
@@ -91,11 +93,16 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
         })
         .collect::<Result<_>>()?;
     let whole = folder::make(&out, &paper.name)?;
-    let mut reports = Vec::new();
+    interrupt::begin(&whole);
+    let (mut reports, mut ended) = (Vec::new(), Vec::new());
     for Wanted { artefact, prepared, absent } in wanted {
-        let finished = prepared
-            .perform(&whole, |_| Ok(artefact.name.clone()))
-            .with_context(|| format!("cannot make {}", artefact.name))?;
+        let cannot = || format!("cannot make {}", artefact.name);
+        let checkpoints = prepared
+            .checkpoints(&out, &format!("{}-{}", paper.name, artefact.name), arguments.fresh)
+            .with_context(cannot)?;
+        let named = |_: &Record| Ok(artefact.name.clone());
+        let finished = prepared.perform(&whole, named, &checkpoints).with_context(cannot)?;
+        ended.push(checkpoints);
         let report = report(&paper, artefact, &finished, absent)?;
         let has_figure = !finished.outcome.runs.is_empty();
         report.write_beside("`runs.csv` and `estimates.csv`", &finished.folder, has_figure)?;
@@ -109,6 +116,8 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
         reports.push(report);
     }
     write_summary(&reports, &paper.citation, &whole)?;
+    interrupt::finish(&whole);
+    ended.into_iter().for_each(Checkpoints::forget);
     let verdicts = reports.iter().flat_map(|report| &report.claims).map(|claim| claim.verdict);
     let counts = Verdict::count(verdicts);
     say!("\n{counts}: {}", whole.join("summary.md").display());

@@ -78,7 +78,7 @@ enum Said {
 }
 
 /// What a program answers to a task.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Answered {
     /// Its estimate, and how many evaluations it took.
     Estimate(Vec<f64>, usize),

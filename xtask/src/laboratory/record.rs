@@ -26,6 +26,9 @@ pub(crate) struct Record {
     pub(crate) budgets: Vec<String>,
     pub(crate) datasets: Vec<DatasetRecord>,
     pub(crate) estimators: Vec<EstimatorRecord>,
+    /// How many runs were made before, by the same command, which was interrupted.
+    #[serde(default)]
+    pub(crate) earlier_runs: usize,
     pub(crate) skipped: Vec<Skipped>,
     /// A line for each estimator, dataset and budget where the estimates are biased beyond doubt.
     #[serde(default)]

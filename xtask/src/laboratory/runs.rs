@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use apportion::{Budget, Semivalue, Value};
 
+use super::checkpoints::Checkpoints;
 use super::cli::{Laboratory, Valued};
 use super::contestant::Contestant;
 use super::dataset::OwnDataset;
@@ -91,18 +92,33 @@ impl Prepared {
         Ok(Self { contestants, datasets, budgets: arguments.budgets.clone(), value, record })
     }
 
-    /// Makes the runs, and a folder in `out` with all that came of them, by the name that their record has.
+    /// Those of its runs that an interrupted command of this name has left in `out`, or none with `fresh`; they are to be forgotten when all is written.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read or written.
+    pub(super) fn checkpoints(&self, out: &Path, name: &str, fresh: bool) -> Result<Checkpoints> {
+        Checkpoints::open(out, name, &self.record, &digest(&self.record)?, fresh)
+    }
+
+    /// Makes the runs that have not ended, and a folder in `out` with all that came of them, by the name that their record has.
     ///
     /// # Errors
     ///
     /// Where there are no exact values, and where the folder cannot be made or filled.
-    pub(super) fn perform(self, out: &Path, name: impl Fn(&Record) -> Result<String>) -> Result<Finished> {
+    pub(super) fn perform(
+        self,
+        out: &Path,
+        name: impl Fn(&Record) -> Result<String>,
+        checkpoints: &Checkpoints,
+    ) -> Result<Finished> {
         let Self { contestants, datasets, budgets, value, mut record } = self;
         // Before anything is computed: a run that cannot be kept is found out at once.
         let folder = Unfinished::new(out, name(&record)?)?;
         let value = Value::from(value);
         let plan = Plan { datasets: &datasets, budgets: &budgets, seeds: &record.seeds, value: &value };
-        let outcome = experiment::run(&plan, &contestants)?;
+        let outcome = experiment::run(&plan, &contestants, checkpoints)?;
+        record.earlier_runs = checkpoints.earlier();
         record.skipped.clone_from(&outcome.skipped);
         record.biased = summary::biases(&record, &outcome.estimates);
         // The numbers first: no figure is worth as much.
@@ -220,14 +236,20 @@ fn record(
         budgets: arguments.budgets.iter().map(ToString::to_string).collect(),
         datasets: datasets.iter().map(|dataset| dataset.record.clone()).collect(),
         estimators: contestants.iter().map(Contestant::record).collect(),
+        earlier_runs: 0,
         skipped: Vec::new(),
         biased: Vec::new(),
         results: Vec::new(),
     })
 }
 
-/// The label and a digest of all that the numbers are made of: the same run has the same name wherever it is made.
+/// The label and a digest: the same run has the same name wherever it is made.
 pub(super) fn folder_name(record: &Record) -> Result<String> {
+    Ok(format!("{}-{}", record.label, &digest(record)?[..8]))
+}
+
+/// Of all that the numbers are made of.
+fn digest(record: &Record) -> Result<String> {
     let made = &record.made;
     let source = (&made.version, &made.commit, made.has_changes);
     let games: Vec<_> = record
@@ -243,6 +265,5 @@ pub(super) fn folder_name(record: &Record) -> Result<String> {
         .iter()
         .map(|estimator| (&estimator.name, &estimator.program, &estimator.files))
         .collect();
-    let digest = key(&(source, games, estimators, &record.value, &record.seeds, &record.budgets))?;
-    Ok(format!("{}-{}", record.label, &digest[..8]))
+    key(&(source, games, estimators, &record.value, &record.seeds, &record.budgets))
 }

@@ -50,7 +50,7 @@ pub(crate) struct Reproduce {
 
 /// What a figure is made of in place of what the paper has. The laboratory reads it, and has further options.
 #[derive(Debug, Default, Args)]
-#[group(multiple = true, conflicts_with_all = ["list", "check", "record", "data", "fresh"])]
+#[group(multiple = true, conflicts_with_all = ["list", "check", "record", "data"])]
 pub(crate) struct Own {
     /// A dataset: its name, a file of rows with a header, a file with a tree model
     #[arg(long = "dataset", value_name = "NAME=ROWS,MODEL")]

@@ -44,22 +44,23 @@ impl Store {
     ///
     /// If the file cannot be read or written.
     pub(crate) fn open(path: &Path, fresh: bool) -> Result<Self> {
-        let at = || format!("the checkpoints in {}", path.display());
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).with_context(at)?;
+        let file = file(path)?;
+        if is_locked(&file) {
+            let at = at(path);
+            aside!("another run is writing {at}; waiting for it to end (another --out needs no waiting)");
+            file.lock().context(at)?;
         }
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .with_context(at)?;
-        // A file system without locks is no reason to stop.
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            aside!("another run is writing {}; waiting for it to end (another --out needs no waiting)", at());
-            file.lock().with_context(at)?;
-        }
+        Self::read(file, path, fresh)
+    }
+
+    /// The same; none while another process has it open.
+    pub(crate) fn open_if_free(path: &Path, fresh: bool) -> Result<Option<Self>> {
+        let file = file(path)?;
+        if is_locked(&file) { Ok(None) } else { Self::read(file, path, fresh).map(Some) }
+    }
+
+    fn read(mut file: File, path: &Path, fresh: bool) -> Result<Self> {
+        let at = || at(path);
         if fresh {
             file.set_len(0).with_context(at)?;
         }
@@ -75,6 +76,11 @@ impl Store {
             .map(|line| (line.key, line.result))
             .collect();
         Ok(Self { inner: Mutex::new(Inner { file, results }) })
+    }
+
+    /// How many cells are finished.
+    pub(crate) fn len(&self) -> usize {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).results.len()
     }
 
     /// The result of a cell, where it is finished.
@@ -98,6 +104,24 @@ impl Store {
         inner.results.insert(line.key, line.result);
         Ok(())
     }
+}
+
+fn at(path: &Path) -> String {
+    format!("the checkpoints in {}", path.display())
+}
+
+/// The file at `path`, which is made where there is none.
+fn file(path: &Path) -> Result<File> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).with_context(|| at(path))?;
+    }
+    let mut how = OpenOptions::new();
+    how.read(true).write(true).create(true).truncate(false).open(path).with_context(|| at(path))
+}
+
+/// Whether another process has the file open; otherwise we have it now. A file system without locks is no reason to stop.
+fn is_locked(file: &File) -> bool {
+    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
 /// The key of a cell: a hash of its JSON.
@@ -170,6 +194,18 @@ mod tests {
         first.put("a".to_owned(), &1, &10).unwrap();
         drop(first);
         assert_eq!(second.join().unwrap().get("a"), Some(10));
+    }
+
+    #[test]
+    fn a_store_that_is_open_is_not_free() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cells.jsonl");
+        let first = Store::open_if_free(&path, false).unwrap().unwrap();
+        first.put("a".to_owned(), &1, &10).unwrap();
+        assert!(Store::open_if_free(&path, true).unwrap().is_none());
+        drop(first);
+        let second = Store::open_if_free(&path, false).unwrap().unwrap();
+        assert_eq!((second.get("a"), second.len()), (Some(10), 1));
     }
 
     #[test]
