@@ -362,6 +362,38 @@ fn banzhaf_values_and_backgrounds_of_rows_are_what_is_asked_for() {
 }
 
 #[test]
+fn numbers_may_be_written_with_commas() {
+    let bench = Bench::new();
+    let estimates = |folder: &Path| std::fs::read(folder.join("estimates.csv")).unwrap();
+    let more = ["--estimators", "leverage-shap", "--budgets", "4", "--runs", "3"];
+    let points = bench.tiny("a,b\n1.5,2\n-3,4.5\n0.25,1e1\n");
+    let points = estimates(&bench.done(&[&["--dataset", &points], &more[..]].concat()));
+    let commas = bench.tiny("a;b\n1,5;2\n-3;4,5\n,25;1e1\n");
+    let arguments = ["--dataset", &commas, "--decimal-comma"];
+    let folder = bench.done(&[&arguments, &more[..]].concat());
+    assert_eq!(estimates(&folder), points);
+    assert_eq!(record(&folder)["reading"], serde_json::json!(["--decimal-comma"]));
+    assert!(bench.refused(&[&arguments[..2], &more].concat(), 1).contains("by --decimal-comma"));
+    // In a paper it is a key, and in a figure of one an option.
+    let paper = |key: &str| {
+        bench.paper(&format!(
+            "name = \"mine\"\ncitation = \"\"\nbibtex = \"\"\n[[artefact]]\nname = \"fig1\"\nshows = \"\"\n\
+             dataset = [{commas:?}]\nestimators = [\"leverage-shap\"]\nbudgets = [4]\nruns = 3\n{key}\n"
+        ))
+    };
+    assert!(!bench.make(&paper("decimal-comma = false"), &[]).status.success());
+    let output = bench.make(&paper("decimal-comma = true"), &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(estimates(&bench.out().join("mine/fig1")), points);
+    let out = bench.out();
+    let figure =
+        ["reproduce", "leverage-shap/fig3", "--out", out.to_str().unwrap(), "--budgets", "4", "--runs", "3"];
+    assert!(!xtask(&[&figure[..], &arguments[..2]].concat()).status.success());
+    let output = xtask(&[&figure[..], &arguments].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn what_is_wrong_with_a_dataset_is_said() {
     let bench = Bench::new();
     let missing_model = format!("x={},nowhere.json", bench.file("a.csv", "a,b\n1,2\n3,4\n"));
@@ -911,6 +943,8 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
             "cannot read nowhere.json",
         ),
         (paper("threads = 1\n"), "fig1", "threads is no key of paper.toml"),
+        (paper("fresh = false\n"), "fig1", "fresh is no key of paper.toml"),
+        (paper("decimal = true\n"), "fig1", "unexpected argument '--decimal'"),
         (paper("seed = 1.5\n"), "fig1", "seed has a value of the kind float"),
         (paper("[[artefact]]\nname = \"fig1\"\nshows = \"\"\n"), "fig1", "\"fig1\" was given twice"),
         (paper("[[artefact.claim]]\nclaim = \"it\"\n"), "fig1", "what is no option is name, shows, claims"),

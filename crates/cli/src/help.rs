@@ -34,6 +34,7 @@ pub(crate) const HEADINGS: &[(&str, &[Entry])] = &[
         ("ignore", Some("Columns to leave out, such as \"unnamed,notes\"")),
         ("missing", None),
         ("separator", None),
+        ("decimal_comma", None),
         ("unpacked_limit", None),
         ("vocab", Some("The tokens that the network knows, one per line")),
         ("text", Some("The text to explain")),

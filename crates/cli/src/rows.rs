@@ -46,6 +46,11 @@ pub(crate) struct Columns {
     #[arg(long, value_name = "C", value_parser = separator)]
     separator: Option<u8>,
 
+    /// Numbers in text are written with a comma, as in 1,5
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    decimal_comma: bool,
+
     /// Bytes that packed rows may unpack to [default: 200 times their size, at least 256 MiB]
     #[arg(long, value_name = "BYTES")]
     #[serde(skip)]
@@ -90,6 +95,7 @@ impl Columns {
             named_columns_required: true,
             missing: &self.missing,
             separator: self.separator,
+            decimal_comma: self.decimal_comma,
             unpacked_limit: self.unpacked_limit,
             ..Wanted::default()
         }

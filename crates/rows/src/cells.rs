@@ -26,6 +26,7 @@ const MISSING: [&str; 20] = [
 pub(crate) struct Feature<'a> {
     words: Option<&'a Words>,
     sentinels: &'a [Sentinel],
+    decimal_comma: bool,
     /// As the file calls it; its number where there are no names.
     name: String,
     /// Whether a model wants it.
@@ -40,6 +41,7 @@ impl<'a> Feature<'a> {
         let feature = |(feature, name)| Self {
             words: wanted.words_of(feature),
             sentinels: wanted.missing,
+            decimal_comma: wanted.decimal_comma,
             name,
             is_of_a_model: wanted.count.is_some() || wanted.names.is_some(),
             unknown: None,
@@ -54,10 +56,10 @@ impl<'a> Feature<'a> {
         if self.words.is_some() {
             return self.word(cell, text, place);
         }
-        match text.parse::<f64>() {
-            Ok(value) if value.abs() < EXACT as f64 => self.code(value, place),
-            Ok(value) => self.large(text, value, place),
-            Err(_) => self.no_number(text, place),
+        match number(text, self.decimal_comma) {
+            Some(value) if value.abs() < EXACT as f64 => self.code(value, place),
+            Some(value) => self.large(text, value, place),
+            None => self.no_number(text, place),
         }
     }
 
@@ -79,8 +81,8 @@ impl<'a> Feature<'a> {
         if let Some(value) = boolean(text) {
             return Ok(value);
         }
-        let problem = if is_decimal_comma(text) {
-            format!("is {text:?}: write decimal points, as in {:?}", text.replacen(',', ".", 1))
+        let problem = if number(text, !self.decimal_comma).is_some() {
+            self.other_mark(text)
         } else {
             let codes = if self.is_of_a_model {
                 ", and the model has no categories for this column; give the number or code that it was trained on"
@@ -96,6 +98,21 @@ impl<'a> Feature<'a> {
         Err(RowsError::Cell { place: place(), problem })
     }
 
+    /// What is wrong with a text that is a number with the other decimal mark.
+    fn other_mark(&self, text: &str) -> String {
+        if self.decimal_comma {
+            format!(
+                "is {text:?}, and with --decimal-comma no number has a point; write {:?}, or leave the option out",
+                text.replacen('.', ",", 1)
+            )
+        } else {
+            format!(
+                "is {text:?}: write decimal points, as in {:?}, or say that there are commas by --decimal-comma",
+                text.replacen(',', ".", 1)
+            )
+        }
+    }
+
     /// A cell of text of a feature with categories.
     fn word(&mut self, cell: &str, text: &str, place: impl Fn() -> String) -> Result<f64> {
         let Some(words) = self.words else { return Ok(f64::NAN) };
@@ -108,7 +125,7 @@ impl<'a> Feature<'a> {
         if text.is_empty() || MISSING.contains(&text) {
             return Ok(f64::NAN);
         }
-        let number = text.parse().ok().or_else(|| boolean(text));
+        let number = number(text, self.decimal_comma).or_else(|| boolean(text));
         if number.is_some_and(|number| is_rounded(text, number)) {
             return Err(inexact(place()));
         }
@@ -169,7 +186,7 @@ impl<'a> Feature<'a> {
     fn is_sentinel(&self, text: &str) -> bool {
         self.sentinels.iter().any(|sentinel| match sentinel {
             Sentinel::Text(word) => word == text,
-            Sentinel::Number(number) => text.parse() == Ok(*number),
+            Sentinel::Number(wanted) => number(text, self.decimal_comma) == Some(*wanted),
         })
     }
 
@@ -267,9 +284,17 @@ fn boolean(text: &str) -> Option<f64> {
     }
 }
 
-/// Whether a text would be a number if its only comma were a point.
-fn is_decimal_comma(text: &str) -> bool {
-    text.matches(',').count() == 1 && text.replacen(',', ".", 1).parse::<f64>().is_ok()
+/// The number that a text is, written with a comma for the point where `decimal_comma` says so.
+#[inline]
+pub(crate) fn number(text: &str, decimal_comma: bool) -> Option<f64> {
+    if !decimal_comma {
+        return text.parse().ok();
+    }
+    if text.contains('.') {
+        return None;
+    }
+    // A second comma stays, and is no part of a number.
+    text.replacen(',', ".", 1).parse().ok()
 }
 
 #[cfg(test)]
@@ -289,7 +314,14 @@ mod tests {
     }
 
     fn feature<'a>(words: Option<&'a Words>, sentinels: &'a [Sentinel]) -> Feature<'a> {
-        Feature { words, sentinels, name: "colour".to_owned(), is_of_a_model: true, unknown: None }
+        Feature {
+            words,
+            sentinels,
+            decimal_comma: false,
+            name: "colour".to_owned(),
+            is_of_a_model: true,
+            unknown: None,
+        }
     }
 
     /// A cell of text as a number; −1 where it is missing.
@@ -317,6 +349,44 @@ mod tests {
             let message = text(&mut plain, cell).unwrap_err().to_string();
             assert!(message.starts_with(&place()) && message.contains(says), "{message}");
         }
+    }
+
+    #[test]
+    fn numbers_are_written_with_commas_where_that_is_said() {
+        let sentinels = ["-9.5", "-999"].map(|text| text.parse().unwrap());
+        let known =
+            Words::new(vec![Category::Text("1.5".to_owned()), Category::Number(2.5)], UnknownWord::Refused);
+        let mut plain = Feature { decimal_comma: true, ..feature(None, &sentinels) };
+        for (cell, wanted) in [
+            ("1,5", 1.5),
+            (" -2,5e3 ", -2500.0),
+            (",5", 0.5),
+            ("7", 7.0),
+            ("TRUE", 1.0),
+            ("-9,5", -1.0),
+            ("-999,0", -1.0),
+            ("nan", -1.0),
+            ("", -1.0),
+            ("1.#IND", -1.0),
+            ("9007199254740993,0", 9007199254740992.0),
+        ] {
+            assert_eq!(text(&mut plain, cell).unwrap(), wanted, "{cell}");
+        }
+        for (cell, says) in [
+            ("1.5", "is \"1.5\", and with --decimal-comma no number has a point; write \"1,5\""),
+            ("1.234,5", "is \"1.234,5\", which is not a number"),
+            ("1,2,3", "is \"1,2,3\", which is not a number"),
+            (",", "is \",\", which is not a number"),
+            ("9007199254740993", "is a whole number beyond 2^53"),
+        ] {
+            let message = text(&mut plain, cell).unwrap_err().to_string();
+            assert!(message.contains(says), "{message}");
+        }
+        let mut of_words = Feature { decimal_comma: true, ..feature(Some(&known), &[]) };
+        assert_eq!([text(&mut of_words, "2,5").unwrap(), text(&mut of_words, "1.5").unwrap()], [1.0, 0.0]);
+        assert!(text(&mut of_words, "2.5").is_err() && text(&mut of_words, "1,5").is_err());
+        // A number that is none in text has no mark.
+        assert_eq!(plain.number(1.5, place).unwrap(), 1.5);
     }
 
     #[test]

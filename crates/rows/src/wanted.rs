@@ -33,6 +33,8 @@ pub struct Wanted<'a> {
     pub named_columns_required: bool,
     /// What stands for a missing value, beside an empty cell and the usual words.
     pub missing: &'a [Sentinel],
+    /// Whether numbers in text are written with a comma, as in 1,5. A point is refused then: it may stand between thousands.
+    pub decimal_comma: bool,
     /// What separates the cells of a text; found from the text where it is `None`.
     pub separator: Option<u8>,
     /// Bytes that packed content may unpack to. Where it is `None`: 200 times what is packed, or 256 MiB where that is more.

@@ -77,6 +77,9 @@ pub(crate) struct Reading {
     /// What separates cells; found from the header by default
     #[arg(long, value_name = "C", value_parser = separator)]
     pub(crate) separator: Option<u8>,
+    /// Numbers in text are written with a comma, as in 1,5
+    #[arg(long)]
+    pub(crate) decimal_comma: bool,
 }
 
 impl Reading {
@@ -92,7 +95,8 @@ impl Reading {
             b'\t' => "--separator=tab".to_owned(),
             byte => format!("--separator={}", char::from(byte)),
         });
-        target.chain(ignore).chain(missing).chain(separator).collect()
+        let decimal_comma = self.decimal_comma.then(|| "--decimal-comma".to_owned());
+        target.chain(ignore).chain(missing).chain(separator).chain(decimal_comma).collect()
     }
 }
 

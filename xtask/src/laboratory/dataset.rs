@@ -112,6 +112,7 @@ fn read_rows(
         named_columns_required: must_be_there,
         missing: &reading.missing,
         separator: reading.separator,
+        decimal_comma: reading.decimal_comma,
         ..Wanted::default()
     };
     Ok(Source::stream(&path.display().to_string(), bytes).read(&wanted)?)

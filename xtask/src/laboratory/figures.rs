@@ -76,6 +76,9 @@ fn laboratory(arguments: &Reproduce, contest: &Contest, name: &str, runs: usize)
     for (option, value) in reading {
         value.iter().for_each(|value| give(option, value));
     }
+    if own.decimal_comma {
+        line.push("--decimal-comma".to_owned());
+    }
     options::read(line)
 }
 

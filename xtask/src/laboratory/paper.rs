@@ -143,9 +143,11 @@ fn selected<'a>(paper: &'a Described, only: &[String]) -> Result<Vec<&'a Artefac
 /// What an artefact asks of the laboratory, checked.
 fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder) -> Result<Wanted<'a>> {
     let mut options = artefact.options.clone();
-    if let Some(of_command) = ["label", "out", "threads"].iter().find(|name| options.contains_key(**name)) {
+    if let Some(of_command) =
+        ["label", "out", "threads", "fresh"].iter().find(|name| options.contains_key(**name))
+    {
         bail!(Usage(format!(
-            "{of_command} is no key of {FILE}; leave it out: name is the label, and --out and --threads belong to cargo xtask paper"
+            "{of_command} is no key of {FILE}; leave it out: name is the label, and --out, --threads and --fresh belong to cargo xtask paper"
         )));
     }
     let given = [("runs", arguments.runs.map(u64::from)), ("seed", arguments.seed)];
@@ -154,8 +156,10 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
     }
     let mut line = vec!["--label".to_owned(), paper.name.clone()];
     for (name, value) in &options {
-        for text in texts(name, value)? {
-            line.push(format!("--{name}={text}"));
+        match value {
+            toml::Value::Boolean(true) => line.push(format!("--{name}")),
+            toml::Value::Boolean(false) => {}
+            value => line.extend(texts(name, value)?.into_iter().map(|text| format!("--{name}={text}"))),
         }
     }
     let mut absent = Vec::new();
@@ -199,7 +203,7 @@ fn texts(name: &str, value: &toml::Value) -> Result<Vec<String>> {
             Ok(all.into_iter().flatten().collect())
         }
         other => bail!(Usage(format!(
-            "{name} has a value of the kind {}, which no option of cargo xtask laboratory takes; give a text, a whole number, or a list of these; \
+            "{name} has a value of the kind {}, which no option of cargo xtask laboratory takes; give a text, a whole number, a list of these, or true; \
              what is no option is name, shows, claims, notes or dataset-if-there",
             other.type_str()
         ))),

@@ -79,6 +79,9 @@ pub(crate) struct Own {
     /// What separates cells; found from the header by default
     #[arg(long, value_name = "C", requires = "datasets")]
     pub(crate) separator: Option<String>,
+    /// Numbers in text are written with a comma, as in 1,5
+    #[arg(long, requires = "datasets")]
+    pub(crate) decimal_comma: bool,
     /// What stands in for absent players: the column means (mean), the rows of a file, or so many rows of the dataset
     #[arg(long, value_name = "mean|FILE|COUNT", requires = "datasets")]
     pub(crate) background: Option<String>,

@@ -58,6 +58,24 @@ fn the_same_rows_give_the_same_bytes_from_every_format() {
 }
 
 #[test]
+fn numbers_with_a_comma_are_those_with_a_point() {
+    let bench = Bench::new();
+    let model = bench.file("model.json", stump(["a", "b"]));
+    let points = bench.file("points.csv", "a,w,b\n1.5,2.0,-9.5\n2.5,1.5,1e1\n0.25,0.5,\n");
+    let commas = bench.file("commas.csv", "a;w;b\n1,5;2,0;-9,5\n2,5;1,5;1e1\n\"0,25\";0,5;\n");
+    let quoted = bench.file("quoted.csv", "a,w,b\n\"1,5\",2,\"-9,5\"\n\"2,5\",\"1,5\",10\n\",25\",\",5\",\n");
+    let explain = |rows: &str, more: &[&str]| {
+        let all = ["explain", "--model", &model, "--rows", rows, "--background", rows, "--weights", "w"];
+        bytes(&[&all[..], &["--missing", "-9.5"], more].concat())
+    };
+    let wanted = explain(&points, &[]);
+    assert!(explain(&commas, &["--decimal-comma"]) == wanted);
+    assert!(explain(&quoted, &["--decimal-comma"]) == wanted);
+    let with_points = ["explain", "--model", &model, "--rows", &points, "--decimal-comma"];
+    bench.refuses(1, &["\"1.5\", and with --decimal-comma", "write \"1,5\""], &with_points);
+}
+
+#[test]
 fn ids_are_carried_to_every_format_that_can_hold_them() {
     let bench = Bench::new();
     let model = bench.file("model.json", stump_of_two_features());
@@ -122,7 +140,7 @@ fn columns_and_cells_that_do_not_fit_are_refused_with_what_to_type() {
             &[],
             &["row 0 (line 2)", "\"high\"", "no categories", "--missing \"high\""],
         ),
-        ("age;blood pressure\n1;2,5\n", &[], &["write decimal points, as in \"2.5\""]),
+        ("age;blood pressure\n1;2,5\n", &[], &["write decimal points, as in \"2.5\", or", "--decimal-comma"]),
         (
             "age,blood pressure\n1,2\n",
             &["--ignore", "agee"],

@@ -90,6 +90,7 @@ pub fn wanted() -> Vec<Wanted<'static>> {
             id: Some("0"),
             weight: Some("1"),
             separator: Some(b'\t'),
+            decimal_comma: true,
             unpacked_limit: Some(1 << 16),
             ..Wanted::default()
         },

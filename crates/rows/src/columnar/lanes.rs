@@ -3,7 +3,7 @@
 use super::decimal::{Decimal, Known};
 use super::moment::Moment;
 use crate::allowance::Allowance;
-use crate::cells::{Feature, inexact, weight};
+use crate::cells::{Feature, inexact, number, weight};
 use crate::columns::{self, Chosen};
 use crate::error::{Result, RowsError};
 use crate::npy::exact;
@@ -39,6 +39,7 @@ pub(crate) struct Lanes<'w> {
     header: Vec<String>,
     chosen: Chosen,
     features: Vec<Feature<'w>>,
+    decimal_comma: bool,
     /// Index in the file of each column that is read: of the features, then of the ids and of the weights.
     columns: Vec<usize>,
     block: Block,
@@ -55,7 +56,8 @@ impl<'w> Lanes<'w> {
         let features = Feature::all(chosen.columns.iter().map(|&column| header[column].clone()), wanted);
         let columns = chosen.columns.iter().copied().chain(chosen.id).chain(chosen.weight).collect();
         let block = chosen.block(Some(&header));
-        Ok(Self { header, chosen, features, columns, block, announced: 0, rows: 0 })
+        let decimal_comma = wanted.decimal_comma;
+        Ok(Self { header, chosen, features, decimal_comma, columns, block, announced: 0, rows: 0 })
     }
 
     /// Index in the file of the column of each lane.
@@ -108,7 +110,7 @@ impl<'w> Lanes<'w> {
                 To::Feature { feature, values, announced, at: lane, width }
             }
             None if is_id => To::Id(&mut self.block.ids),
-            None => To::Weight(&mut self.block.weights),
+            None => To::Weight { weights: &mut self.block.weights, decimal_comma: self.decimal_comma },
         };
         Lane { place, to, row: 0 }
     }
@@ -152,7 +154,10 @@ enum To<'l, 'w> {
         width: usize,
     },
     Id(&'l mut Vec<String>),
-    Weight(&'l mut Vec<f64>),
+    Weight {
+        weights: &'l mut Vec<f64>,
+        decimal_comma: bool,
+    },
 }
 
 /// The way of the cells of one column.
@@ -199,16 +204,16 @@ impl Lane<'_, '_> {
                 Cell::Text(text) => text.trim().to_owned(),
                 Cell::Moment(moment) => moment.to_string(),
             }),
-            To::Weight(weights) => {
-                let number = match cell {
+            To::Weight { weights, decimal_comma } => {
+                let weighs = match cell {
                     Cell::Missing | Cell::Moment(_) => None,
                     Cell::Float(value) | Cell::LongDecimal(value) => Some(value),
                     Cell::Integer(value) => exact(value),
                     Cell::Decimal(value) => Some(value.rounded()),
                     Cell::Boolean(value) => Some(f64::from(u8::from(value))),
-                    Cell::Text(text) => text.trim().parse().ok(),
+                    Cell::Text(text) => number(text.trim(), *decimal_comma),
                 };
-                weights.push(weight(number, place)?);
+                weights.push(weight(weighs, place)?);
             }
         }
         self.row += 1;
@@ -239,5 +244,28 @@ fn too_many(place: String) -> RowsError {
     RowsError::Cell {
         place,
         problem: "is beyond the rows that were announced; the file is damaged".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_numbers_with_commas_where_that_is_said() {
+        let wanted = Wanted { weight: Some("w"), decimal_comma: true, ..Wanted::default() };
+        let mut lanes = Lanes::new(vec!["a".to_owned(), "w".to_owned()], &wanted).unwrap();
+        lanes.begin(1, &Allowance::new(None)).unwrap();
+        lanes.lane(0).put(Cell::Text("1,5")).unwrap();
+        lanes.lane(1).put(Cell::Text(" 2,5 ")).unwrap();
+        let mut rows = Vec::new();
+        lanes.hand_over(&mut |block| {
+            rows.push((block.values.clone(), block.weights.clone()));
+            true
+        });
+        assert_eq!(rows, [(vec![1.5], vec![2.5])]);
+        lanes.begin(1, &Allowance::new(None)).unwrap();
+        assert!(lanes.lane(0).put(Cell::Text("1.5")).unwrap_err().to_string().contains("--decimal-comma"));
+        assert!(lanes.lane(1).put(Cell::Text("2.5")).is_err());
     }
 }

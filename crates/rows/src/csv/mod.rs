@@ -7,7 +7,7 @@ mod separator;
 use std::collections::HashSet;
 use std::io::BufRead;
 
-use crate::cells::{Feature, weight};
+use crate::cells::{Feature, number, weight};
 use crate::columns::{self, Chosen};
 use crate::error::{Result, RowsError};
 use crate::table::{Block, Read, Receive};
@@ -41,6 +41,7 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
 struct Reader<'a> {
     header: Vec<String>,
     separator: u8,
+    decimal_comma: bool,
     chosen: Chosen,
     features: Vec<Feature<'a>>,
     block: Block,
@@ -64,7 +65,8 @@ impl<'a> Reader<'a> {
         let names = chosen.columns.iter().map(|&column| header[column].clone());
         let features = Feature::all(names, wanted);
         let block = chosen.block(Some(&header));
-        Ok(Self { header, separator, chosen, features, block, rows: 0, lines })
+        let decimal_comma = wanted.decimal_comma;
+        Ok(Self { header, separator, decimal_comma, chosen, features, block, rows: 0, lines })
     }
 
     /// Appends the next rows, which `bytes` hold whole, to the block.
@@ -76,6 +78,7 @@ impl<'a> Reader<'a> {
             .delimiter(self.separator)
             .from_reader(bytes);
         let (header, row_before, lines_before) = (&self.header, self.rows, self.lines);
+        let decimal_comma = self.decimal_comma;
         let mut record = ::csv::ByteRecord::new();
         let mut row = row_before;
         let mut end = 0;
@@ -120,8 +123,9 @@ impl<'a> Reader<'a> {
             }
             if let Some(column) = self.chosen.weight {
                 let place = || format!("{}, column {column} {:?}", place(), header[column]);
-                let number =
-                    std::str::from_utf8(&record[column]).ok().and_then(|text| text.trim().parse().ok());
+                let number = std::str::from_utf8(&record[column])
+                    .ok()
+                    .and_then(|text| number(text.trim(), decimal_comma));
                 self.block.weights.push(weight(number, place)?);
             }
             row += 1;
@@ -144,7 +148,7 @@ impl<'a> Reader<'a> {
 fn hint(record: &::csv::ByteRecord, wanted: usize, separator: u8) -> &'static str {
     match separator {
         b',' if record.len() == 2 * wanted => {
-            "; are there decimal commas? Write decimal points, or quote the cells"
+            "; are there decimal commas? Write decimal points, or quote the cells and give --decimal-comma"
         }
         b',' => "; put a cell that holds a comma into quotes, or say what separates cells by --separator",
         _ => "; where that does not separate cells, say what does by --separator",
