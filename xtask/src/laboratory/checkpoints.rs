@@ -1,7 +1,7 @@
 //! The runs that have ended, so that a command that was interrupted goes on with them when it is given again.
 //!
-//! They lie in a [`Store`] of their own beside the folders of results, until the results are written. It is found by all that numbers and times
-//! depend on, so what was made otherwise is not taken up: by the program that makes them, too, as a source with changes has no other name.
+//! They lie in a [`Store`] of their own beside the folders of results, until the results are written. Its name is of all that numbers and times
+//! depend on, so what was made otherwise is not taken up. The build is part of it: a source with changes has no name of its own.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -53,7 +53,7 @@ impl Checkpoints {
         let program = std::env::current_exe().and_then(std::fs::metadata).ok();
         let built = program.map(|file| (file.len(), file.modified().ok()));
         let all = key(&(digest, built, &record.made.machine))?;
-        let path = out.join(format!(".{name}-{}.checkpoints", &all[..8]));
+        let path = out.join(format!(".{name}-{}.checkpoints", &all[..16]));
         let store = Store::open_if_free(&path, fresh)?;
         let earlier = store.as_ref().map_or(0, Store::len);
         match &store {
