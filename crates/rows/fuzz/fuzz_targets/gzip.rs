@@ -12,7 +12,7 @@ use flate2::read::GzEncoder;
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     check::check(bytes, false);
     // What is packed itself is refused inside.
-    if bytes.starts_with(b"\x1f\x8b") || bytes.starts_with(b"\x28\xb5\x2f\xfd") {
+    if check::is_packed(bytes) {
         return;
     }
     // In two members, as programs that append leave them.
