@@ -14,6 +14,7 @@ use apportion_models::{Category, UnknownWord, Words};
 use crate::error::{Result, RowsError};
 use crate::nearest::{nearest, shown};
 use crate::npy::EXACT;
+use crate::thousands::without_marks;
 use crate::wanted::{Sentinel, Wanted};
 
 /// The words that stand for a missing value where no category is called so: those of pandas, and `?`.
@@ -83,6 +84,9 @@ impl<'a> Feature<'a> {
         }
         let problem = if number(text, !self.decimal_comma).is_some() {
             self.other_mark(text)
+        } else if let Some(plain) = without_marks(text, self.decimal_comma) {
+            let (text, plain) = (shown(text), shown(&plain));
+            format!("is {text}, a number with marks between thousands; write it without them, as in {plain}")
         } else {
             let codes = if self.is_of_a_model {
                 ", and the model has no categories for this column; give the number or code that it was trained on"
@@ -100,15 +104,20 @@ impl<'a> Feature<'a> {
 
     /// What is wrong with a text that is a number with the other decimal mark.
     fn other_mark(&self, text: &str) -> String {
+        let thousands = match without_marks(text, self.decimal_comma) {
+            Some(plain) => format!("; where the mark stands between thousands, write {}", shown(&plain)),
+            None => String::new(),
+        };
+        let given = shown(text);
         if self.decimal_comma {
+            let meant = shown(&text.replacen('.', ",", 1));
             format!(
-                "is {text:?}, and with --decimal-comma no number has a point; write {:?}, or leave the option out",
-                text.replacen('.', ",", 1)
+                "is {given}, and with --decimal-comma no number has a point; write {meant}, or leave the option out{thousands}"
             )
         } else {
+            let meant = shown(&text.replacen(',', ".", 1));
             format!(
-                "is {text:?}: write decimal points, as in {:?}, or say that there are commas by --decimal-comma",
-                text.replacen(',', ".", 1)
+                "is {given}: write decimal points, as in {meant}, or say that there are commas by --decimal-comma{thousands}"
             )
         }
     }
@@ -343,6 +352,15 @@ mod tests {
         for (cell, says) in [
             ("tall", "\"tall\", which is not a number, and the model has no categories"),
             ("1,5", "write decimal points, as in \"1.5\""),
+            (
+                "1,234",
+                "write decimal points, as in \"1.234\", or say that there are commas by --decimal-comma; where the mark",
+            ),
+            ("1,234", "stands between thousands, write \"1234\""),
+            (
+                "1,234.5",
+                "is \"1,234.5\", a number with marks between thousands; write it without them, as in \"1234.5\"",
+            ),
             ("-inf", "is -inf"),
             ("1e999", "is inf"),
         ] {
@@ -374,7 +392,14 @@ mod tests {
         }
         for (cell, says) in [
             ("1.5", "is \"1.5\", and with --decimal-comma no number has a point; write \"1,5\""),
-            ("1.234,5", "is \"1.234,5\", which is not a number"),
+            (
+                "1.234",
+                "write \"1,234\", or leave the option out; where the mark stands between thousands, write \"1234\"",
+            ),
+            (
+                "1.234,5",
+                "is \"1.234,5\", a number with marks between thousands; write it without them, as in \"1234,5\"",
+            ),
             ("1,2,3", "is \"1,2,3\", which is not a number"),
             (",", "is \",\", which is not a number"),
             ("9007199254740993", "is a whole number beyond 2^53"),

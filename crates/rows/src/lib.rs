@@ -39,6 +39,7 @@ mod nearest;
 mod npy;
 mod source;
 mod table;
+mod thousands;
 mod wanted;
 mod zstd;
 

@@ -119,6 +119,7 @@ const SECTIONS: &[Section] = &[
             "--rows diabetes.csv.gz --separator ab",
             "--rows diabetes.csv.gz --decimal-comma",
             "--rows commas.csv",
+            "--rows thousands.csv",
             "--rows diabetes.csv.gz --id age --format npy",
             "--rows diabetes.csv.gz --background nothing.csv",
             "--rows diabetes.csv.gz --background iris.csv",
@@ -288,6 +289,7 @@ fn folder() -> tempfile::TempDir {
     fs::write(at("ragged.csv"), format!("{header}1,2,3\n")).unwrap();
     let numbers = (1..=10).map(|number| format!("{number},5")).collect::<Vec<_>>().join(";");
     fs::write(at("commas.csv"), format!("{}{numbers}\n", header.replace(',', ";"))).unwrap();
+    fs::write(at("thousands.csv"), format!("{header}1,2,3,4,\"1,234.5\",6,7,8,9,10\n")).unwrap();
     fs::write(at("infinite.csv"), format!("{header}1,2,3,4,5,inf,7,8,9,10\n")).unwrap();
     fs::write(at("list.json"), "[1, 2]").unwrap();
     fs::write(at("groups.json"), r#"[["age","sex"],["bmi","bp","s1","s2","s3","s4","s5","s6"]]"#).unwrap();
