@@ -301,7 +301,7 @@ impl GraphValue {
 
 impl Display for GraphValue {
     fn fmt(&self, f: &mut Formatter<'_>) -> FormatResult {
-        let known = match self.semivalue.simplified() {
+        let known = match self.semivalue {
             Semivalue::Shapley => Some("shapley"),
             Semivalue::Banzhaf => Some("banzhaf"),
             _ => None,

@@ -19,6 +19,7 @@ const NAMES: &str = "
     l-shapley=0 l-shapley=2 l-shapley=3,present l-banzhaf=1 local=2,present/weighted-banzhaf=0.3
     c-shapley=2 c-shapley=1,printed c-shapley=2,printed c-shapley=2,marginal c-shapley=2,graph,present
     c-banzhaf=4,printed,present connected=1,graph/beta=4,1
+    quotient-beta=1,1 graph-restricted/beta=1,1 local=8/beta=1,1 connected=2/weighted-banzhaf=0.5
 ";
 
 const UNKNOWN_NAMES: &str = "
