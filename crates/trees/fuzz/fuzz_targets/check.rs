@@ -91,7 +91,7 @@ impl Explained<'_> {
                 let sum: f64 = (0..row.players()).map(|player| PART * row.value(0, player)[output]).sum();
                 let gap = (PART * base + sum - PART * prediction).abs();
                 let is_near = |largest: f64| gap <= PART * (1e-6 * largest + 1e-8);
-                // Large leaves of several trees may cancel each other, and the digits of small ones are lost.
+                // Large leaves of several trees, or against several rows, may cancel each other, and the digits of small ones are lost.
                 assert!(
                     is_near(largest)
                         || walked.is_some_and(|background| is_near(self.largest_of_a_round(background))),
@@ -102,19 +102,22 @@ impl Explained<'_> {
         }
     }
 
-    /// The largest number that the walk gives for one round of the file alone.
+    /// The largest number that the walk gives for one round of the file against one row, as large leaves cancel each other between rows, too.
     fn largest_of_a_round(&self, background: Rows<'_>) -> f64 {
         let mut largest: f64 = 0.0;
         for round in 0.. {
             let options = ReadOptions::default().rounds(Rounds::Within(round..round + 1));
             let Ok(ensemble) = Ensemble::from_bytes_with(self.bytes, &options) else { break };
-            let oracle = InterventionalOracle::new(&ensemble, background, None).expect("a sound background");
-            let walk = oracle.with_settings(Settings::default().with_kernel(Some(Kernel::Walk)));
-            let Ok(explained) = walk.values(Semivalue::Shapley, self.rows.slice(1..4)) else {
-                return f64::INFINITY;
-            };
-            let all = explained.values.iter().chain(&explained.base).chain(&explained.predictions);
-            largest = all.fold(largest, |largest, value| largest.max(value.abs()));
+            for row in 0..background.len() {
+                let row = background.slice(row..row + 1);
+                let oracle = InterventionalOracle::new(&ensemble, row, None).expect("a sound background");
+                let walk = oracle.with_settings(Settings::default().with_kernel(Some(Kernel::Walk)));
+                let Ok(explained) = walk.values(Semivalue::Shapley, self.rows.slice(1..4)) else {
+                    return f64::INFINITY;
+                };
+                let all = explained.values.iter().chain(&explained.base).chain(&explained.predictions);
+                largest = all.fold(largest, |largest, value| largest.max(value.abs()));
+            }
         }
         largest
     }
