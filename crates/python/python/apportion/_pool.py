@@ -25,7 +25,7 @@ _ZERO = 0x8000_0000
 def cells(pool, wanted, what):
     """The rows of a pool as 64-bit numbers, with codes for categories."""
     try:
-        return np.asarray(pool.get_features(), dtype=np.float64)
+        return _in_order(np.asarray(pool.get_features(), dtype=np.float64), pool, wanted)
     except Exception as problem:  # catboost's own, which is not imported here
         error = problem
     frame = f"pass the data frame that the Pool was made from instead of {what}"
@@ -41,7 +41,15 @@ def cells(pool, wanted, what):
         parts = [_read(pool, list(range(start, min(start + _MAX_ROWS, pool.num_row())))) for start in starts]
     except Exception as problem:
         raise DataError(f"this version of catboost does not return the categories of a Pool ({problem}); {frame}") from problem
-    return np.concatenate(parts) if parts else np.empty((0, pool.num_col()))
+    return _in_order(np.concatenate(parts) if parts else np.empty((0, pool.num_col())), pool, wanted)
+
+
+def _in_order(values, pool, wanted):
+    """Columns in the order of the model, if the pool has the same ones in another order."""
+    names = pool.get_feature_names()
+    if not wanted.names or names == list(wanted.names) or len(set(names)) != len(names) or set(names) != set(wanted.names):
+        return values
+    return values[:, [names.index(name) for name in wanted.names]]
 
 
 def _read(pool, rows):
