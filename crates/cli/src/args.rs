@@ -107,7 +107,7 @@ pub(crate) struct Explain {
     pub(crate) order: Option<usize>,
 
     /// Only this output of the model, by the name of a class or by number [default: all]
-    #[arg(long, value_name = "NAME|K")]
+    #[arg(long, value_name = "NAME|K", allow_negative_numbers = true)]
     pub(crate) class: Option<String>,
 
     /// Of each row only the K features that matter most, and the sum of the rest
