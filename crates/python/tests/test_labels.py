@@ -40,7 +40,7 @@ def _scikit_learn(name):
     return {
         "histogram boosting": lambda: HistGradientBoostingClassifier(max_iter=4),
         "gradient boosting": lambda: GradientBoostingClassifier(n_estimators=4),
-        "ada boost": lambda: AdaBoostClassifier(n_estimators=4, algorithm="SAMME"),
+        "ada boost": lambda: AdaBoostClassifier(n_estimators=4, **({"algorithm": "SAMME"} if "algorithm" in AdaBoostClassifier().get_params() else {})),
         "logistic regression": LogisticRegression,
         "discriminant analysis": LinearDiscriminantAnalysis,
         "pipeline": lambda: make_pipeline(StandardScaler(), LogisticRegression()),
@@ -120,13 +120,15 @@ def test_values_of_the_loss_are_those_of_enumeration(rows, enumerated, kind):
 def _columns():
     pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
     return {
-        "list": list, "tuple": tuple, "array": np.array, "objects": lambda given: np.array(given, dtype=object), "texts of NumPy": lambda given: [np.str_(one) for one in given],
-        "column": lambda given: np.array(given)[:, np.newaxis], "series": pandas.Series, "index": pandas.Index, "frame": lambda given: pandas.DataFrame({"y": given}),
+        "list": list, "tuple": tuple, "array": np.array, "objects": lambda given: np.array(given, dtype=object),
+        "texts of NumPy": lambda given: [np.str_(one) for one in given], "column": lambda given: np.array(given)[:, np.newaxis],
+        "series": pandas.Series, "index": pandas.Index, "frame": lambda given: pandas.DataFrame({"y": given}),
         "categories": lambda given: pandas.Series(given, dtype="category"), "string dtype": lambda given: pandas.Series(given, dtype="string"),
         "other index": lambda given: pandas.Series(given, index=range(len(given), 0, -1)), "categorical": pandas.Categorical,
-        "polars": polars.Series, "categories of polars": lambda given: polars.Series(given, dtype=polars.Categorical), "frame of polars": lambda given: polars.DataFrame({"y": given}),
-        "arrow": pyarrow.array, "chunks of arrow": lambda given: pyarrow.chunked_array([given[:1], given[1:]]), "dictionary of arrow": lambda given: pyarrow.array(given).dictionary_encode(),
-        "table of arrow": lambda given: pyarrow.table({"y": given}),
+        "polars": polars.Series, "categories of polars": lambda given: polars.Series(given, dtype=polars.Categorical),
+        "frame of polars": lambda given: polars.DataFrame({"y": given}), "arrow": pyarrow.array,
+        "chunks of arrow": lambda given: pyarrow.chunked_array([given[:1], given[1:]]), "table of arrow": lambda given: pyarrow.table({"y": given}),
+        "dictionary of arrow": lambda given: pyarrow.array(given).dictionary_encode(),
     }
 
 
