@@ -231,14 +231,14 @@ def test_a_function_that_writes_into_its_rows_changes_no_others(numbers):
     assert np.array_equal(rows, numbers[0]) and np.allclose(found.values[:, 0], rows[:4, 0] - rows[:20, 0].mean())
 
 
-def test_pools_of_categories_are_refused(frame):
+def test_pools_of_categories_are_read_back(frame):
     catboost = pytest.importorskip("catboost")
     rows, targets = frame
     rows = rows.assign(new=rows.new.astype(float))
     model = catboost.CatBoostRegressor(iterations=3, depth=2, verbose=0, cat_features=["colour"], allow_writing_files=False).fit(rows, targets)
     assert apportion.TreeExplainer(model)(rows).additivity_gap() < 1e-9
-    with pytest.raises(apportion.DataError, match="data frame"):
-        apportion.TreeExplainer(model)(catboost.Pool(rows, cat_features=["colour"]))
+    pool = catboost.Pool(rows, cat_features=["colour"])
+    assert np.array_equal(apportion.TreeExplainer(model)(pool).values, apportion.TreeExplainer(model)(rows).values)
 
 
 def test_functions_have_interactions_exact_where_the_budget_covers_all_coalitions_and_estimated_beyond():

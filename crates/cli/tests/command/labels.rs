@@ -105,6 +105,8 @@ fn numbers_of_classes_are_taken_where_no_label_is_one() {
     let from_one = model(3, Some(("output_names", &["1", "2", "3"])));
     assert!(refusal(&on(&from_one, &["--class", "0"])).contains("available classes: 1, 2, 3"));
     assert_eq!(json(&on(&from_one, &["--class", "1.0"]))["class"], "1");
+    let negative = model(3, Some(("output_names", &["-1", "0", "1"])));
+    assert_eq!(json(&on(&negative, &["--class", "-1"]))["class"], "-1");
 }
 
 #[test]
