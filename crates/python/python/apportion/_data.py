@@ -20,12 +20,15 @@ class Table:
     names: of the features, or None.
     index: labels of the rows, or None.
     categories: for features that are words, the words by their codes.
+    given, schema, background: for functions, the table as it came in, how it became numbers, and the background in the same way, if that is not
+        the explainer's.
     """
 
-    __slots__ = ("values", "names", "index", "categories")
+    __slots__ = ("values", "names", "index", "categories", "given", "schema", "background")
 
     def __init__(self, values, names=None, index=None, categories=None):
         self.values, self.names, self.index, self.categories = values, names, index, categories or {}
+        self.given = self.schema = self.background = None
 
 
 class Wanted:

@@ -81,6 +81,16 @@ class Explanation:
         return self.about.get("method")
 
     @property
+    def output(self):
+        """What the predictions are: "log-odds", "decision_function", "predict", …"""
+        return self.about.get("output") or (self.about.get("more") or {}).get("output")
+
+    @property
+    def notes(self):
+        """What should be known of the choice of the output and of the model: a list of sentences."""
+        return list(self.about.get("notes") or ())
+
+    @property
     def display_data(self):
         """The data with words in the place of their codes: an array of objects. None without data."""
         if self.data is None:
@@ -552,6 +562,8 @@ class Explanation:
         what = f"{self.interactions} interactions" if self.interactions else "values"
         axes = " × ".join(f"{size} {axis}s" for axis, size in zip(self._axes, self.shape)) or "one value"
         lines = [f"Explanation: {self.value} {what}, {self.game} game, method {self.method}", f"  {axes}"]
+        if self.output not in (None, "output of the function"):
+            lines[-1] += f", output: {self.output}"
         if self._axes == (_PLAYER,) and not self.interactions:
             base, prediction = float(self.base_values), float(self.predictions) if self.predictions is not None else float("nan")
             lines.append(f"  base {base:.6g}, prediction {prediction:.6g}")
