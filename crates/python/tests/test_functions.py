@@ -34,7 +34,7 @@ def test_weights_of_the_background_count(numbers):
     repeated = apportion.explain(product, rows[:3], rows[[0, 0, 1, 2]])
     assert np.abs(weighted.values - repeated.values).max() < 1e-12
     for none in (["a", "b", "c"], [1j, 1, 1]):
-        with pytest.raises(apportion.DataError, match="no array of numbers"):
+        with pytest.raises(apportion.DataError, match="not an array of numbers"):
             apportion.explain(product, rows[:3], rows[:3], weights=none)
     with pytest.raises(apportion.ModelError, match="complex"):
         apportion.explain(lambda given: product(given) + 0j, rows[:3], rows[:3])
@@ -98,7 +98,7 @@ def test_the_exception_of_a_function_comes_through(numbers):
     (lambda rows: rows[:3, 0], "shape"),
     (lambda rows: np.zeros((len(rows), 2, 2)), "shape"),
     (lambda rows: rows[:, 0] * np.nan, "nan"),
-    (lambda rows: ["red"] * len(rows), "no array of numbers"),
+    (lambda rows: ["red"] * len(rows), "not an array of numbers"),
     (lambda rows: np.random.default_rng().random(len(rows)), "two answers"),
 ])
 def test_answers_that_are_no_predictions(numbers, model, says):

@@ -26,8 +26,11 @@ def is_missing(cell):
     return type(cell).__name__ in _SINGLE_NAMES
 
 
-def key(cell):
-    """Returns what two cells share exactly if a model cannot tell them apart: their type and their value, or the object itself."""
+def key(cell, kept=True):
+    """Returns what two cells share exactly if a model cannot tell them apart: their type and their value, or the object itself.
+
+    kept: whether the table holds this object; one that was only made to be looked at is known by nothing.
+    """
     kind = type(cell)
     if kind in (str, int, bool, bytes, type(None)):
         return kind, cell
@@ -37,11 +40,11 @@ def key(cell):
         return kind, str(cell.dtype), "nan" if is_missing(cell) else cell.tobytes()
     if kind.__name__ in _SINGLE_NAMES:
         return (kind,)
-    if isinstance(cell, _VALUES) or kind.__module__.startswith("pandas."):
+    if isinstance(cell, _VALUES) or kind.__module__.partition(".")[0] == "pandas":
         return kind, repr(cell)
     if kind in (list, tuple, dict) and _is_plain(cell):
         return kind, repr(cell)
-    return kind, id(cell)
+    return kind, id(cell) if kept else object()
 
 
 def _is_plain(cell):
@@ -63,12 +66,12 @@ def same(one, other):
         return one is other
 
 
-def distinct(cells):
+def distinct(cells, kept=False):
     """Returns the keys of the distinct cells, the row of the first cell of each, and the place of each row's cell among them."""
     places, first = {}, []
     codes = np.empty(len(cells), dtype=np.intp)
     for row, cell in enumerate(cells):
-        code = places.setdefault(key(cell), len(places))
+        code = places.setdefault(key(cell, kept), len(places))
         if code == len(first):
             first.append(row)
         codes[row] = code

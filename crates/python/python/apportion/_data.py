@@ -461,7 +461,7 @@ def weights(given, rows, what="weights"):
     try:
         found = np.require(real_numbers(given).ravel(), requirements=("C", "A"))
     except (TypeError, ValueError) as error:
-        raise DataError(f"{what} is no array of numbers: {error}") from error
+        raise DataError(f"{what} is not an array of numbers: {error}") from error
     if len(found) != rows:
         raise DataError(f"{what} has {len(found)} numbers, and there are {rows} rows; give one for each")
     return found

@@ -226,7 +226,7 @@ class Explainer:
             model = [self.ensemble._core.origin, digest(self.ensemble._core.predict(rows.values, False, pool(self.threads)))]
         else:
             function = self.function.taking(rows.schema)
-            model = [function.name, rows.schema.fingerprint(), digest(function(rows.values[:8]))]
+            model = [function.name, rows.schema.fingerprint(), digest(function(rows.values[:8].copy()))]
         return [self._asked, self._game, self._groups, self._graph, self.model_output, digest(rows.values, absent, self._weights), model]
 
     def _table(self, X, what="X"):

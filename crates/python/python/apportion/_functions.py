@@ -51,7 +51,7 @@ class Function:
             except Error:
                 raise error from error.__cause__
             self.notes.append(f"{self.name} is called with NumPy arrays, since it raises for tables of {library}")
-        again = self._answer(rows)
+        again = self._answer(rows.copy())
         if first.shape != again.shape or not np.allclose(first, again, rtol=_TOLERANCE, atol=1e-9, equal_nan=True):
             raise ModelError(f"{self.name} gave two answers for the same rows: a game is a function; fix its seed, or set it to evaluate")
         self.outputs = 1 if first.ndim == 1 else first.shape[1]
@@ -64,7 +64,7 @@ class Function:
         for way in self.ways:
             try:
                 self.way, self.output_names, self.about = way, way.names, way.about
-                answer = self._answer(rows)
+                answer = self._answer(rows.copy())
             except Error as error:
                 failed = failed or error
                 continue
@@ -83,7 +83,7 @@ class Function:
         is_own = type(table) is type(schema.template)
         for start in range(0, table.length, _ROWS):
             part = values[start : start + _ROWS]
-            passed = self._answer(part)
+            passed = self._answer(part.copy())
             try:
                 given = self._numbers(self.way.call(_tables.copied(table.select(places), start, start + _ROWS)), len(part))
             except Exception:  # anything that a model may raise
@@ -115,8 +115,8 @@ class Function:
         return answer.ravel()
 
     def _answer(self, rows):
-        # A model may change what it is given.
-        given = self.schema.table(rows) if self.schema is not None else rows.copy()
+        """Returns what the model predicts for rows, which it may change."""
+        given = self.schema.table(rows) if self.schema is not None else rows
         try:
             answer = self.way.call(given)
         except Error:

@@ -47,6 +47,9 @@ def outputs(model, method=None):
     if found:
         return found
     if callable(model):
+        owner, name = getattr(model, "__self__", None), getattr(model, "__name__", "")
+        if owner is not None and name in ("predict_proba", "decision_function", "predict", "predict_log_proba"):
+            return [Output(model, name, _class_names(owner) if name != "predict" else None)]
         return [Output(model, "output of the function")]
     raise ModelError(f"{type(model).__module__}.{type(model).__qualname__} can neither be called nor predict; pass a function of rows")
 

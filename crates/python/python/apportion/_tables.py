@@ -236,7 +236,7 @@ def _array_of(cells, dtype):
 
 def _distinct_of_array(column):
     if column.dtype.kind == "O":
-        return _cells.distinct(column.tolist() if column.ndim == 1 else list(column))
+        return _cells.distinct(column.tolist(), kept=True)
     if column.dtype.kind == "V":
         return _cells.distinct([cell.item() for cell in column])
     _, first, codes = np.unique(column, return_index=True, return_inverse=True)
@@ -339,7 +339,7 @@ class Pandas:
         except (TypeError, ValueError, NotImplementedError):
             return _cells.distinct(list(array))
         _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
-        return [_cells.key(cell) for cell in array.take(first)], first, codes.reshape(-1)
+        return [_cells.key(cell, kept=False) for cell in array.take(first)], first, codes.reshape(-1)
 
     @staticmethod
     def chosen(array, rows):
