@@ -353,7 +353,6 @@ class Pandas:
     def joined(arrays):
         import pandas
 
-        # With its type: pandas 3 makes another of objects that are all texts.
         return _stored(pandas.concat([pandas.Series(array, dtype=array.dtype) for array in arrays], ignore_index=True))
 
     def converted(self, place, cells):
@@ -392,8 +391,10 @@ class Pandas:
     def table(self, columns, length):
         import pandas
 
-        index = self._index(length)
-        made = {place: pandas.Series(column, index=index, dtype=column.dtype) for place, column in enumerate(columns)}
+        index, made = self._index(length), {}
+        for place, column in enumerate(columns):
+            # With its type: pandas 3 makes another of objects that are all texts.
+            made[place] = pandas.Series(column, index=index, dtype=object) if column.dtype == object else column
         return self._named(pandas.DataFrame(made, index=index))
 
     def of_numbers(self, values):
