@@ -305,7 +305,7 @@ class Explainer:
         if function.outputs is None:
             function.settle(absent[: min(len(absent), 8)])
             self.function = function
-            for note in function.notes:
+            for note in function.warnings:
                 warnings.warn(note, ModelWarning, stacklevel=5)
         if self._check and background is not None and background.given is not None:
             function.check(background.given, background.values, "the background")

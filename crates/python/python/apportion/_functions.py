@@ -30,6 +30,7 @@ class Function:
         # Whether it is called with arrays, whatever came in.
         self.takes_arrays = False
         self.output_names, self.about, self.notes = self.ways[0].names, self.ways[0].about, []
+        self.warnings = []
 
     def taking(self, schema):
         """Returns the same model, called with tables of this schema."""
@@ -50,7 +51,7 @@ class Function:
                 first = self._first_answer(rows)
             except Error:
                 raise error from error.__cause__
-            self.notes.append(f"{self.name} is called with NumPy arrays, since it raises for tables of {library}")
+            self._note(f"{self.name} is called with NumPy arrays, since it raises for tables of {library}")
         again = self._answer(rows.copy())
         if first.shape != again.shape or not np.allclose(first, again, rtol=_TOLERANCE, atol=1e-9, equal_nan=True):
             raise ModelError(f"{self.name} gave two answers for the same rows: a game is a function; fix its seed, or set it to evaluate")
@@ -69,11 +70,15 @@ class Function:
                 failed = failed or error
                 continue
             self.notes = [way.note] if way.note is not None else []
+            self.warnings = list(self.notes) if way.warns else []
             if failed is not None:
-                self.notes.append(f"{way.about} is explained, since {failed}")
+                self._note(f"{way.about} is explained, since {failed}")
             return answer
         self.way = self.ways[0]
         raise failed
+
+    def _note(self, note):
+        self.notes, self.warnings = [*self.notes, note], [*self.warnings, note]
 
     def check(self, table, values, what):
         """Raises unless the model predicts for rows as they are passed on what it predicts for the rows as they were given."""
@@ -86,9 +91,9 @@ class Function:
             passed = self._answer(part.copy())
             try:
                 given = self._numbers(self.way.call(_tables.copied(table.select(places), start, start + _ROWS)), len(part))
-            except Exception:  # anything that a model may raise
+            except Exception as error:  # anything that a model may raise
                 if is_own and all(table.dtype(place) == schema.template.dtype(feature) for feature, place in enumerate(places)):
-                    raise
+                    raise of_call(self.name, error).with_traceback(error.__traceback__) from error
                 # It takes rows like those of the background, and these are made so.
                 return
             if given.shape != passed.shape:

@@ -20,10 +20,11 @@ class Output:
     """One way to call a model.
 
     call: from rows to numbers. about: what the numbers are. names: of the outputs, or None. note: what users should know of the choice, or None.
+    warns: whether the note is a warning, too, since another quantity is explained than `predict` returns.
     """
 
-    def __init__(self, call, about, names=None, note=None):
-        self.call, self.about, self.names, self.note = call, about, names, note
+    def __init__(self, call, about, names=None, note=None, warns=True):
+        self.call, self.about, self.names, self.note, self.warns = call, about, names, note, warns
 
 
 def outputs(model, method=None):
@@ -54,8 +55,8 @@ def outputs(model, method=None):
     raise ModelError(f"{type(model).__module__}.{type(model).__qualname__} can neither be called nor predict; pass a function of rows")
 
 
-def _method(model, method, names=None, note=None):
-    return Output(getattr(model, method), method, names, note)
+def _method(model, method, names=None, note=None, warns=True):
+    return Output(getattr(model, method), method, names, note, warns)
 
 
 def _class_names(model):
@@ -100,7 +101,7 @@ def _margins(model, names):
         note = None
         if callable(getattr(model, "predict_proba", None)):
             note = 'decision_function is explained; model_output="predict_proba" explains probabilities'
-        yield _method(model, "decision_function", names, note)
+        yield _method(model, "decision_function", names, note, warns=False)
     link = type(getattr(getattr(last, "_base_loss", None) or getattr(last, "_loss", None), "link", None)).__name__
     if link == "LogLink" and names is None and callable(getattr(model, "predict", None)):
         yield Output(lambda rows: np.log(model.predict(rows)), "margin: log of predict",
