@@ -88,6 +88,20 @@ def test_columns_are_chosen_by_name_and_foreign_tables_become_the_model_s_own():
     assert np.allclose(row.values, wanted[2:3])
 
 
+def test_a_null_of_another_library_is_what_is_missing_in_the_background():
+    pyarrow = pytest.importorskip("pyarrow")
+    for missing in (None, np.nan, pandas.NA, float("nan"), pandas.NaT):
+        background = pandas.DataFrame({"b": pandas.Series(["x", missing, "y"], dtype=object), "a": [1.0, 2.0, 3.0]})
+        seen = []
+
+        def model(given):
+            seen.extend(cell for cell in given.b if not isinstance(cell, str))
+            return given.a * [1.0 if isinstance(cell, str) else 5.0 for cell in given.b]
+
+        found = apportion.Explainer(model, background)(pyarrow.table({"b": ["x", None, "z"], "a": [1.0, 2.0, 3.0]}))
+        assert np.allclose(found.predictions, [1.0, 10.0, 3.0]) and {type(cell) for cell in seen} == {type(missing)}
+
+
 def test_functions_that_take_no_such_tables_get_arrays_with_a_note():
     polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     columns = {"a": [1.0, 2.0, 3.0], "b": [1.0, 0.0, 2.0]}

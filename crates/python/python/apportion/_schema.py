@@ -177,7 +177,12 @@ class _Column:
         keys, first, codes = table.distinct(table.array(at))
         piece = table.chosen(table.array(at), first)
         if type(table) is not type(self.template) or table.dtype(at) != self.template.dtype(self.place):
-            piece = self._converted(table.cells(piece), name)
+            cells = table.cells(piece)
+            if table.library in ("polars", "pyarrow") and table.library != self.template.library:
+                # A null becomes what is missing in this column, if that is one thing.
+                own = [cell for cell in self.template.cells(self.cells) if _cells.is_missing(cell)]
+                cells = [own[0] if cell is None and len(own) == 1 else cell for cell in cells]
+            piece = self._converted(cells, name)
             keys, _, places = self.template.distinct(piece)
             keys = [keys[place] for place in places]
         found = self._add(keys, piece)
