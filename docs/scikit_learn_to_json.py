@@ -801,7 +801,11 @@ def document(model):
     whole.trees += terms
     names = {"feature_names": table.names} if table.names is not None else {}
     words = {"categories": categories} if categories else {}
-    outputs = {"output_names": labels} if (labels := classes_of(model)) is not None and len(labels) == len(whole.base) else {}
+    outputs, labels = {}, classes_of(model)
+    if labels is not None and len(labels) == len(whole.base):
+        outputs = {"output_names": labels}
+    elif labels is not None and len(labels) == 2 and len(whole.base) == 1:
+        outputs = {"class_names": labels}
     refused = {"refuses_missing": sorted(wanted)} if wanted else {}
     link = {"link": whole.link} if whole.link is not None else {}
     trees = [{key: value for key, value in tree.items() if key not in ("view", "width", "sets")} for tree in whole.trees]

@@ -13,7 +13,7 @@ use crate::rounds;
 pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static str, Value)> {
     let model = input.model.trees();
     let link = || ("output", json!(model.and_then(Ensemble::link).map(Link::name)));
-    let output = match args.space {
+    let output = match &args.space {
         Space::Margin => None,
         Space::Probability => Some(link()),
         Space::LogLoss(_) => Some(("output", json!(args.space.name()))),

@@ -89,7 +89,7 @@ pub(crate) struct Explain {
     pub(crate) budget: Option<Budget>,
 
     /// What to divide: the margin; probability, what the model says behind its link (a probability, a rate, a score); or log-loss=CLASS,
-    /// what a classifier loses (−ln p) on rows that are of this class, by its number. The game is then the mean over the background of these
+    /// what a classifier loses (−ln p) on rows that are of this class, by its name or number. The game is then the mean over the background of these
     /// outputs; exact values enumerate what mixtures of a row with the background can reach, and are refused where that takes too long
     #[arg(long = "output", value_parser = space, default_value = "margin", value_name = "SPACE")]
     pub(crate) space: Space,
@@ -107,7 +107,7 @@ pub(crate) struct Explain {
     pub(crate) order: Option<usize>,
 
     /// Only this output of the model, by the name of a class or by number [default: all]
-    #[arg(long, value_name = "NAME|K")]
+    #[arg(long, value_name = "NAME|K", allow_negative_numbers = true)]
     pub(crate) class: Option<String>,
 
     /// Of each row only the K features that matter most, and the sum of the rest
@@ -230,33 +230,33 @@ pub(crate) enum PrecisionOption {
 }
 
 /// What of a model is divided or predicted.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Space {
     /// The sum of the leaves, before any link.
     Margin,
     /// What the model says behind its link: a probability, a rate, a score.
     Probability,
-    /// What a classifier loses on rows of this class.
-    LogLoss(u16),
+    /// The loss of a classifier on rows of this class, by its name or its number.
+    LogLoss(String),
 }
 
 impl Space {
     /// Whether that is behind the model's link.
-    pub(crate) fn is_behind_link(self) -> bool {
-        self != Self::Margin
+    pub(crate) fn is_behind_link(&self) -> bool {
+        *self != Self::Margin
     }
 
-    /// The class of the rows, where that is asked for.
-    pub(crate) fn class(self) -> Option<usize> {
+    /// The class of the rows, as it is typed, if the loss is explained.
+    pub(crate) fn class(&self) -> Option<&str> {
         match self {
-            Self::LogLoss(class) => Some(class.into()),
+            Self::LogLoss(class) => Some(class),
             Self::Margin | Self::Probability => None,
         }
     }
 
     /// As it is typed.
-    pub(crate) fn name(self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Margin => "margin".to_owned(),
             Self::Probability => "probability".to_owned(),
@@ -271,13 +271,12 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
 }
 
 fn space(text: &str) -> Result<Space, String> {
-    let loss = || text.strip_prefix("log-loss=")?.parse().ok().map(Space::LogLoss);
+    let loss = || text.strip_prefix("log-loss=").filter(|class| !class.is_empty());
     match text {
         "margin" => Ok(Space::Margin),
         "probability" => Ok(Space::Probability),
-        _ => loss().ok_or_else(|| {
-            "known are margin, probability, and log-loss=CLASS with the number of the class that the rows are of"
-                .to_owned()
+        _ => loss().map(|class| Space::LogLoss(class.to_owned())).ok_or_else(|| {
+            "expected one of: margin, probability, log-loss=CLASS with the name or number of the class of the rows".to_owned()
         }),
     }
 }

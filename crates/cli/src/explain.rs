@@ -15,7 +15,7 @@ use crate::accuracy;
 use crate::args::{Explain, Game};
 use crate::background::{Described, data_for_groups};
 use crate::checkpoint::{Request, Runs, digest_of_file, refuse_to_lose};
-use crate::class;
+use crate::class::{self, Classes};
 use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
 use crate::game;
@@ -75,9 +75,9 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     }
     note_what_it_reduces_to(&value);
     let classes = input.model.classes();
-    let class = class::chosen(args.class.as_deref(), classes.as_deref(), input.model.outputs())?;
+    let of_model = Classes::new(&input.model);
     // Of several losses that of the rows' class.
-    let class = class.or(args.space.class().filter(|_| input.model.outputs() > 1));
+    let class = of_model.output(args.class.as_deref())?.or(of_model.output_of_rows(&args.space)?);
     let game = game::chosen(args, &input.model);
     let Asked { explainer, background } = explainer(args, game, &input)?;
     let mut explainer = explainer

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use apportion::models::LinkedEnsemble;
-use apportion::trees::Link;
 use apportion::{Ensemble, Explainer, Method, Rows, Shared};
 
 use crate::args::{Explain, Game, Space};
 use crate::background::{Described, background, compiled, counted, data};
+use crate::class::Classes;
 use crate::conditional;
 use crate::failure::Usage;
 use crate::input::Input;
@@ -23,8 +23,8 @@ pub(crate) struct Asked<'a> {
 pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Result<Asked<'a>> {
     let mut described = None;
     let trees = input.model.trees().map(Shared::from);
-    let trees = match (trees, args.space) {
-        (Some(model), Space::LogLoss(class)) => Some(Arc::new(with_loss(&model, class)?).into()),
+    let trees = match (trees, &args.space) {
+        (Some(model), Space::LogLoss(_)) => Some(Arc::new(with_loss(&model, args, input)?).into()),
         (trees, _) => trees,
     };
     let outputs = match &trees {
@@ -81,17 +81,9 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
 }
 
 /// The model whose outputs are what it loses on rows of a class.
-fn with_loss(model: &Ensemble, class: u16) -> Result<Ensemble> {
-    match model.link() {
-        Some(Link::Logistic { .. } | Link::Softmax) => {
-            let class = class.into();
-            model.clone().with_loss(class).with_context(|| format!("--output log-loss={class}"))
-        }
-        _ => {
-            let says = "--output log-loss is of classifiers by a logistic function or a softmax, which this model is not";
-            Err(Usage(says.to_owned()).into())
-        }
-    }
+fn with_loss(model: &Ensemble, args: &Explain, input: &Input) -> Result<Ensemble> {
+    let place = Classes::new(&input.model).of_rows(&args.space)?.unwrap_or_default();
+    model.clone().with_loss(place as f64).with_context(|| format!("--output {}", args.space.name()))
 }
 
 /// Refuses options that another model than trees has no answer to.

@@ -11,13 +11,14 @@ use apportion::{Method, Partition, Rows, SolutionConcept};
 use crate::about::about;
 use crate::args::{self, Explain};
 use crate::background::{self, Described};
+use crate::class::{self, Classes};
 use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
 use crate::groups::Groups;
 use crate::input::{Batch, Batches, Input};
 use crate::output::{Block, Destination, Indices};
 use crate::timings::Timings;
-use crate::{class, game, stream, threads};
+use crate::{game, stream, threads};
 
 /// The order where none is given.
 const ORDER: usize = 2;
@@ -103,8 +104,8 @@ pub(crate) fn run(
     index.weights(order, players).map_err(|error| Usage(format!("--interactions {index}: {error}")))?;
     let outputs = input.model.outputs();
     let classes = input.model.classes();
-    let class = class::chosen(args.class.as_deref(), classes.as_deref(), outputs)?;
-    let class = class.or(args.space.class().filter(|_| outputs > 1));
+    let of_model = Classes::new(&input.model);
+    let class = of_model.output(args.class.as_deref())?.or(of_model.output_of_rows(&args.space)?);
     let game = game::chosen(args, &input.model);
     let Asked { explainer, background } = explainer(args, game, input)?;
     let explainer = explainer.method(args.method).budget(args.budget.unwrap_or_default()).seed(args.seed);

@@ -8,6 +8,7 @@ use apportion::{Method, Rows, SolutionConcept, Value};
 use crate::about::about;
 use crate::args::{self, Explain, Game};
 use crate::background::{self, Described};
+use crate::class::{self, Classes};
 use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
 use crate::groups::Groups;
@@ -15,7 +16,7 @@ use crate::input::{Batch, Batches, Input};
 use crate::output::{Block, Destination, Interactions};
 use crate::pictures::{Head, Wanted};
 use crate::timings::Timings;
-use crate::{class, game, stream, threads};
+use crate::{game, stream, threads};
 
 /// Refuses what does not go together, before anything is read.
 pub(crate) fn check(args: &Explain) -> Result<()> {
@@ -76,7 +77,7 @@ pub(crate) fn run(
     };
     let outputs = input.model.outputs();
     let classes = input.model.classes();
-    let class = class::chosen(args.class.as_deref(), classes.as_deref(), outputs)?;
+    let class = Classes::new(&input.model).output(args.class.as_deref())?;
     let game = game::chosen(args, &input.model);
     input.model.ensemble("--interactions")?;
     let Asked { explainer, background } = explainer(args, game, input)?;

@@ -79,7 +79,7 @@ impl AnyModel {
         }
     }
 
-    /// What the outputs are called, where the model says it.
+    /// The names of the outputs, if the model stores them.
     pub(crate) fn classes(&self) -> Option<Vec<String>> {
         match self {
             Self::Program(running) => running.classes.clone(),

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
     let destination = Destination::new(args.output.out.as_deref(), &inputs)?;
     let (input, mut batches) = Input::read(&args.input, |model, _| model.outputs())?;
     let (columns, outputs) = (input.columns, input.model.outputs());
-    let linked = match args.space {
+    let linked = match &args.space {
         Space::Margin => None,
         Space::Probability => Some(input.model.ensemble("--output probability")?.linked()?),
         Space::LogLoss(_) => {

@@ -80,6 +80,12 @@ impl Ensemble {
         self.trees.output_names().map(<[String]>::to_vec)
     }
 
+    /// Names of the classes, where the file has them: of the outputs, or the two of a single margin.
+    #[getter]
+    fn class_names(&self) -> Option<Vec<String>> {
+        self.trees.class_names().map(<[String]>::to_vec)
+    }
+
     /// Number of trees that are used.
     #[getter]
     fn tree_count(&self) -> usize {

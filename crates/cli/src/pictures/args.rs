@@ -27,7 +27,7 @@ pub(crate) struct Plot {
     pub(crate) row: Option<u64>,
 
     /// The output that is shown, by the name of a class or by number [default: the first]
-    #[arg(long, value_name = "NAME|K")]
+    #[arg(long, value_name = "NAME|K", allow_negative_numbers = true)]
     pub(crate) class: Option<String>,
 
     /// The feature of a scatter, by name or number [default: the one that matters most]

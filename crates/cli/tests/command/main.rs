@@ -14,6 +14,7 @@ mod inspect;
 mod itself;
 #[cfg(unix)]
 mod kills;
+mod labels;
 #[cfg(feature = "networks")]
 mod media;
 #[cfg(feature = "networks")]

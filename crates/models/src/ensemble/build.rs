@@ -81,6 +81,7 @@ impl Ensemble {
             width: parts.width,
             features: parts.features,
             output_names: Vec::new(),
+            class_names: Vec::new(),
             feature_names: parts.feature_names,
             words: Vec::new(),
             wanted: Vec::new(),
@@ -101,10 +102,12 @@ impl Ensemble {
         self.words = words;
     }
 
-    /// The file calls the outputs so. Names of another number of outputs, as of the two classes of one margin, are left out.
+    /// Sets the names of the outputs, or those of the two classes that share a single margin. Any other number of names is ignored.
     pub(crate) fn set_output_names(&mut self, names: Vec<String>) {
         if names.len() == self.output_count() {
             self.output_names = names;
+        } else if names.len() == 2 && self.output_count() == 1 {
+            self.class_names = names;
         }
     }
 

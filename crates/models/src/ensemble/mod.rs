@@ -71,6 +71,8 @@ pub struct Ensemble {
     base_margins: Vec<f64>,
     /// One for each output, or none.
     output_names: Vec<String>,
+    /// The two classes of a single margin, or empty.
+    class_names: Vec<String>,
     link: Option<Link>,
     origin: Origin,
     notes: Vec<String>,
@@ -144,6 +146,15 @@ impl Ensemble {
     /// What the outputs are called, where the file says it: the classes, as text.
     pub fn output_names(&self) -> Option<&[String]> {
         Some(&*self.output_names).filter(|names| !names.is_empty())
+    }
+
+    /// The names of the classes, if the file stores them: one for each output, or the two that share a single margin, which is that of the
+    /// second one.
+    pub fn class_names(&self) -> Option<&[String]> {
+        match self.class_names.is_empty() {
+            true => self.output_names(),
+            false => Some(&self.class_names),
+        }
     }
 
     /// Number of outputs `k`: classes, targets, or 1.

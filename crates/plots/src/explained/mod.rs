@@ -199,7 +199,9 @@ impl Explained {
     pub fn place_of_output(&self, name: Option<&str>) -> Result<usize, PlotError> {
         let Some(name) = name else { return Ok(0) };
         let outputs = &self.heading.outputs;
-        let by_number = || name.parse().ok().filter(|&output: &usize| output < outputs.len());
+        // A number that could be the name of a class is not taken for the place of another one.
+        let are_numbers = outputs.iter().any(|output| output.parse::<f64>().is_ok());
+        let by_number = || name.parse().ok().filter(|&output: &usize| output < outputs.len() && !are_numbers);
         outputs.iter().position(|output| output == name).or_else(by_number).ok_or_else(|| {
             let known = match &outputs[..] {
                 [_] => "there is one output, without a name".to_owned(),

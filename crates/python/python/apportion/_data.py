@@ -104,11 +104,9 @@ def _table(rows, wanted, what):
         if np.size(rows.get_baseline()):
             raise DataError(f"{what} is a pool with a baseline, which is added to each row's prediction and is no part of the model: "
                             "give the rows without it, and add it to base_values")
-        try:
-            numbers = np.asarray(rows.get_features(), dtype=np.float64)
-        except Exception as error:  # catboost's own, which is not imported here
-            raise DataError(f"{what} is a pool of categories or texts, which catboost does not give back: give the rows as a data frame") from error
-        return _of_array(numbers, wanted, what)
+        from ._pool import cells
+
+        return _of_array(cells(rows, wanted, what), wanted, what)
     if kind == "xgboost.core.DMatrix":
         if np.size(rows.get_base_margin()):
             raise DataError(f"{what} has a base_margin, which is added to each row's prediction and is no part of the model: "

@@ -367,31 +367,10 @@ class Explainer:
         return [",".join(names[feature] for feature in flat(group)) for group in self._numbered]
 
     def _losses(self, rows, y, threads):
-        """The division of each row's loss: rows of one target share a model."""
-        if y is None:
-            raise UsageError('model_output="log_loss" explains the loss of each row: give y')
-        targets = checked_weights(y, len(rows.values), "y")
-        if self._background is None:
-            raise UsageError('model_output="log_loss" is played against rows: give a background')
-        count, outputs = rows.values.shape[1], self.output_count
-        values, base, predictions = np.empty((len(targets), count)), np.empty(len(targets)), np.empty(len(targets))
-        for target in np.unique(targets):
-            chosen = np.flatnonzero(targets == target)
-            key = ("loss", float(target))
-            if key not in self._kept:
-                asked = options(**self._asked, game="marginal", linked=True)
-                self._kept[key] = _core.Explainer.of_trees(self.ensemble._core.with_loss(float(target)), asked, self._background.values, self._weights)
-            told, stopped = engine(self._kept[key].explain, np.ascontiguousarray(rows.values[chosen]), pool(self.threads if threads is None else threads), None)
-            if stopped is not None:
-                raise stopped
-            output = int(target) if outputs > 1 else 0
-            values[chosen] = told["values"].reshape(len(chosen), count, outputs)[:, :, output]
-            base[chosen] = told["base"].reshape(-1, outputs)[:, output]
-            predictions[chosen] = told["predictions"].reshape(-1, outputs)[:, output]
-        return Explanation(values, base, rows.values, feature_names=self._names_of(rows), predictions=predictions, index=rows.index,
-                           categories=rows.categories,
-                           about=dict(value=self._asked["value"], game="marginal", method="tree", seed=self._asked["seed"],
-                                      more={"output": "log-loss", "background_rows": len(self._background.values)}))
+        """The division of each row's loss."""
+        from ._losses import losses
+
+        return losses(self, rows, y, threads)
 
     def __repr__(self):
         what = repr(self.ensemble) if self.ensemble is not None else f"function {self.function.name}"

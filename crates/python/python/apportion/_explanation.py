@@ -25,7 +25,8 @@ class Explanation:
     std_errors: as values, one standard error each; None where all values are exact.
     feature_names: of the players. output_names: of the outputs, None where there is one.
 
-    Slices are explanations, too: by position, by name, by class, by mask.
+    Slices are explanations, too: by position, by name, by class, by mask. A class is selected by its label as text: "2" is the class with the label 2,
+    and 2 is the third output.
 
     Of a `text` as a whole `spans` has the range of each player in it; of an image `segments` has the player of each pixel, and `image` the image.
 
@@ -246,6 +247,9 @@ class Explanation:
                 return self._named(key, names, axis)
             if isinstance(key, (list, tuple)) and any(isinstance(one, str) for one in key):
                 return np.array([self._named(one, names, axis) if isinstance(one, str) else int(one) for one in key], dtype=np.intp)
+        if axis == _OUTPUT and np.ndim(key) == 0 and (isinstance(key, (bool, np.bool_)) or not isinstance(key, (int, np.integer))):
+            # Labels other than texts; a whole number is a place, as it is for NumPy.
+            return self._named(str(key), names, axis)
         if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
             key = int(key)
             if not -size <= key < size:

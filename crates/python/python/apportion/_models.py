@@ -182,7 +182,9 @@ def _of_sklearn(model):
         document = converter.document(model)
     except converter.Refused as problem:
         raise Unknown(str(problem)) from problem
-    return json.dumps(document, default=lambda array: array.tolist()).encode(), None
+    # A list has the classes of several targets.
+    classes = getattr(model, "classes_", None)
+    return json.dumps(document, default=lambda array: array.tolist()).encode(), None if isinstance(classes, list) else classes
 
 
 class Unknown(ModelError):

@@ -183,8 +183,12 @@ class Summary:
         return self._each(lambda numbers: numbers.quantile(share))
 
     def density(self, player, output=0):
-        """The edges of the cells of a player's histogram, two for each, and how many rows are in each: cells × 2 and cells, from the least."""
+        """The edges of the cells of a player's histogram, two for each, and how many rows are in each: cells × 2 and cells, from the least.
+
+        player, output: names or numbers.
+        """
         place = self.players.index(player) if isinstance(player, str) else player
+        output = self.output_names.index(output) if isinstance(output, str) and self.output_names else output
         cells = sorted(self._parts[output][place].cells.items(), key=lambda cell: _edges(cell[0])[0])
         return np.array([_edges(cell) for cell, _ in cells]).reshape(-1, 2), np.array([count for _, count in cells], dtype=np.int64)
 

@@ -11,8 +11,9 @@ import warnings
 import numpy as np
 
 from ._errors import Error, ModelError, NotFittedError, UsageError
+from ._classes import plain as _plain
 from ._explainers import TreeExplainer as _TreeExplainer
-from ._models import ensemble as _ensemble, ensemble_or_none as _ensemble_or_none
+from ._models import Ensemble as _Ensemble, ensemble as _ensemble, ensemble_or_none as _ensemble_or_none, family as _family
 from ._shap_any import ExactExplainer, PartitionExplainer, PermutationExplainer, rows_of
 
 __all__ = ["ExactExplainer", "Explainer", "PartitionExplainer", "PermutationExplainer", "TreeExplainer", "explainers"]
@@ -21,7 +22,11 @@ _DEPRECATED = object()
 
 
 class TreeExplainer:
-    """As `shap.TreeExplainer`, to the letter. `approximate`, which shap has for lack of speed, is refused."""
+    """As `shap.TreeExplainer`, to the letter. `approximate`, which shap has for lack of speed, is refused.
+
+    Values, `expected_value` and `base_values` have the types and shapes that shap has for the library of the model. All rows of `data` are used, while
+    some versions of shap take a sample of 100. With model_output="log_loss", `y` and the target of `expected_value` are labels of classes as in training.
+    """
 
     def __init__(self, model, data=None, model_output="raw", feature_perturbation="auto", feature_names=None, approximate=_DEPRECATED,
                  link=None, linearize_link=None):
@@ -30,6 +35,7 @@ class TreeExplainer:
         if feature_perturbation not in ("auto", "interventional", "tree_path_dependent"):
             raise _as_shap("InvalidFeaturePerturbationError", UsageError)(
                 f'feature_perturbation must be "auto", "interventional" or "tree_path_dependent", not {feature_perturbation!r}')
+        self.masker, self.feature_names, self.output_names, self.model_output = data, feature_names, None, model_output
         data = rows_of(data)
         if feature_perturbation == "interventional" and data is None:
             warnings.warn("In the future, passing feature_perturbation='interventional' without data will be refused; it is path-dependent now",
@@ -45,10 +51,16 @@ class TreeExplainer:
         except ModelError as error:
             words = f"Model type not yet supported by TreeExplainer: {error}"
             raise (NotFittedError(words) if isinstance(error, NotFittedError) else _as_shap("InvalidModelError", ModelError)(words)) from error
+        if model_output == "predict" and ensemble.link == "identity":
+            model_output = "raw"
         self._explainer = _TreeExplainer(ensemble, _in_place(data, ensemble), model_output=model_output, feature_perturbation=feature_perturbation,
                                          feature_names=feature_names)
-        self.model_output, self.model = model_output, _Model(ensemble)
-        self.data = None if self._explainer._background is None else self._explainer._background.values
+        self._space, self.model = model_output, _Model(ensemble)
+        self.data = data.values if _is_pandas(data) else None if data is None else self._explainer._background.values
+        # shap leaves path-dependent values to these libraries, and returns what they do.
+        self._library = _family(model) if data is None and self._space == "raw" and not isinstance(model, _Ensemble) else None
+        self._library = self._library if self._library in ("xgboost", "lightgbm", "catboost") else None
+        self._expected, self._form = None, "array" if data is None else "number"
         self.feature_perturbation = "interventional" if self._explainer._game_for(None) == "marginal" else "tree_path_dependent"
         if feature_names is not None:
             self.data_feature_names = list(feature_names)
@@ -57,12 +69,47 @@ class TreeExplainer:
 
     @property
     def expected_value(self):
-        """The value without any feature: a number, or an array with one for each output; of log-losses a function of the target."""
-        if self.model_output == "log_loss":
-            background = self._explainer._background.values
-            return lambda target: self._explainer(background[:1], np.array([target])).base_values[0]
+        """The value without any feature, in the form that it has in shap; of log-losses a function of the target.
+
+        With data a number of NumPy, or an array with one for each output; with model_output="predict_proba" of two classes a list. Without data an
+        array, of one output too; xgboost, lightgbm and catboost: after values were computed a number, or a list with one for each output.
+        """
+        if self._expected is not None:
+            return self._expected
+        if self._space == "log_loss":
+            return self._expected_loss
         base = self._explainer.expected_value
-        return np.array([1 - base, base]) if self._has_two_classes() else base
+        if self._has_two_classes():
+            return [np.float64(1 - base), np.float64(base)]
+        if self._form == "array":
+            return np.array(base, ndmin=1)
+        kind = self._kind()
+        if np.ndim(base):
+            return [kind(number) for number in base] if self._form == "list" else np.array(base)
+        return kind(base)
+
+    @expected_value.setter
+    def expected_value(self, value):
+        self._expected = value
+
+    def _expected_loss(self, target):
+        """The mean loss over the data, if all of its rows had the class `target`, or each its own."""
+        background, targets = self._explainer._background.values, _plain(target)
+        if len(targets) == 1:
+            return self._explainer(background[:1], targets).base_values[0]
+        return self._explainer(background, targets).predictions.mean()
+
+    def _kind(self):
+        """The type of numbers: xgboost returns single precision."""
+        return np.float32 if self._library == "xgboost" else np.float64
+
+    def _settle(self, interactions):
+        """The form of the expected value changes with the first values, as it does in shap."""
+        several = self._explainer.output_count > 1
+        if interactions and several and self._library != "catboost":
+            self._form = "list"
+        elif self._library == "xgboost" or self._library is not None and not interactions:
+            self._form = "list" if several else "number"
 
     def __call__(self, X, y=None, interactions=False, check_additivity=True, approximate=False):
         """The `shap.Explanation` of rows; of a single row that is given as such, that of a row."""
@@ -72,10 +119,17 @@ class TreeExplainer:
         _refuse(approximate)
         found = self._explained(X, y, interactions)
         names = list(X.columns) if hasattr(X, "columns") else getattr(self, "data_feature_names", None)
-        base = found.base_values
+        base = found.base_values.astype(self._kind(), copy=False)
         if self._has_two_classes():
             base = np.stack([1 - base, base], axis=-1)
-        data = X.to_numpy() if hasattr(X, "to_numpy") else X if isinstance(X, np.ndarray) or hasattr(X, "toarray") else found.data
+        base = base[0] if _is_single(X) else base
+        kind = f"{type(X).__module__}.{type(X).__name__}"
+        if hasattr(X, "to_numpy") and hasattr(X, "columns"):
+            data = X.to_numpy()
+        elif kind == "xgboost.core.DMatrix":
+            data = X.get_data()
+        else:
+            data = found.data if isinstance(X, (list, tuple)) else X
         return shap.Explanation(self._values(found, X), base_values=base, data=data, feature_names=names, compute_time=time.time() - started)
 
     def shap_values(self, X, y=None, tree_limit=None, approximate=False, check_additivity=True, from_call=False):
@@ -87,7 +141,8 @@ class TreeExplainer:
     def shap_interaction_values(self, X, y=None, tree_limit=None):
         """Interactions as an array: rows × features × features, with several outputs × outputs."""
         self._check_limit(tree_limit)
-        return self._values(self._explained(X, None, True), X)
+        values = self._values(self._explained(X, None, True), X)
+        return [values[..., output] for output in range(values.shape[-1])] if self._library == "catboost" and values.ndim == 4 else values
 
     def assert_additivity(self, phi, model_output):
         """Refuses values that do not add up to the model's output, to 1 %."""
@@ -99,17 +154,21 @@ class TreeExplainer:
             raise _as_shap("ExplainerError", Error)(f"values and base of row {at[0]} add up to {sums[at]:.6g}, and the model's output is {wanted[at]:.6g}")
 
     def _explained(self, X, y, interactions):
-        return self._explainer(_in_place(X, self._explainer.ensemble), y, interactions="remainder" if interactions else False)
+        if self._space == "log_loss" and y is None:
+            raise _as_shap("ExplainerError", UsageError)('model_output="log_loss" requires y: the class, or the target, of each row')
+        found = self._explainer(_in_place(X, self._explainer.ensemble), y, interactions="remainder" if interactions else False)
+        self._settle(interactions)
+        return found
 
     def _has_two_classes(self):
         """Whether the probability of one class was found, where those of two are wanted."""
-        return self._is_of_classes and self.model_output == "probability" and self._explainer.output_count == 1
+        return self._is_of_classes and self._space == "probability" and self._explainer.output_count == 1
 
     def _values(self, found, X):
-        values = found.values
+        values = found.values.astype(self._kind(), copy=False)
         if self._has_two_classes():
             values = np.stack([-values, values], axis=-1)
-        return values[0] if np.ndim(X) == 1 else values
+        return values[0] if _is_single(X) else values
 
     def _check_limit(self, tree_limit):
         if tree_limit is not None and tree_limit >= 0 and tree_limit != self._explainer.ensemble.tree_count:
@@ -136,6 +195,15 @@ def _in_place(X, ensemble):
     return X.to_numpy() if len(given) == len(wanted) and not set(given) & set(wanted) else X
 
 
+def _is_pandas(rows):
+    return hasattr(rows, "columns") and hasattr(rows, "iloc")
+
+
+def _is_single(X):
+    """Whether X is a single row that is given as such."""
+    return len(shape) == 1 if (shape := getattr(X, "shape", None)) is not None else np.ndim(X) == 1
+
+
 def _as_shap(name, own):
     """An error that is one of shap's, too."""
     from shap.utils import _exceptions
@@ -148,20 +216,21 @@ def _refuse(approximate):
         raise NotImplementedError("approximate=True: exact values take less time here; leave it out")
 
 
-def Explainer(model, masker=None, *, algorithm="auto", feature_names=None, **more):
+def Explainer(model, masker=None, link=None, algorithm="auto", output_names=None, feature_names=None, linearize_link=True, seed=None, **more):
     """As `shap.Explainer`, which chooses by the model: the explainer of trees where it holds some, else one of those for any model."""
     if algorithm in ("auto", "tree") and _ensemble_or_none(model) is not None:
-        return TreeExplainer(model, masker, feature_names=feature_names, **more)
+        return TreeExplainer(model, masker, feature_names=feature_names, link=link, linearize_link=linearize_link, **more)
     chosen = {"exact": ExactExplainer, "permutation": PermutationExplainer, "partition": PartitionExplainer}.get(algorithm)
     rows = rows_of(masker)
     if algorithm == "auto" and callable(model) and np.ndim(rows) == 2:
-        few = np.shape(rows)[1] <= 10
-        chosen = PartitionExplainer if getattr(masker, "clustering", None) is not None else ExactExplainer if few else PermutationExplainer
+        most = 32 if getattr(masker, "clustering", None) is not None else 10
+        chosen = ExactExplainer if np.shape(rows)[1] <= most else PermutationExplainer
     if chosen is not None:
-        return chosen(model, masker, feature_names=feature_names, **more)
+        return chosen(model, masker, link=link, feature_names=feature_names, output_names=output_names, seed=seed, **more)
     import shap
 
-    return shap.Explainer(model, masker, algorithm=algorithm, feature_names=feature_names, **more)
+    return shap.Explainer(model, masker, algorithm=algorithm, feature_names=feature_names, output_names=output_names, linearize_link=linearize_link,
+                          seed=seed, **({} if link is None else dict(link=link)), **more)
 
 
 class _Explainers:

@@ -20,7 +20,7 @@ const VERSION: usize = 1;
 /// Rows are as wide as a file says, and a file of a few bytes could ask for any memory.
 const MAX_FEATURES: usize = (1 << 30) - 1;
 
-const MEMBERS: [&str; 13] = [
+const MEMBERS: [&str; 14] = [
     "format",
     "version",
     "source",
@@ -31,6 +31,7 @@ const MEMBERS: [&str; 13] = [
     "refuses_missing",
     "base_margins",
     "output_names",
+    "class_names",
     "link",
     "operator",
     "trees",
@@ -92,7 +93,15 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let counts = trees.iter().map(|tree| tree.get("left")?.number_count());
     let mut ensemble = Ensemble::new(parts, counts.sum::<Result<usize, ModelError>>()?);
     ensemble.set_words(words);
-    ensemble.set_output_names(output_names(&root, ensemble.output_count())?);
+    ensemble.set_output_names(names_of(&root, "output_names", ensemble.output_count(), "outputs")?);
+    if let Some(field) = root.find("class_names")? {
+        if ensemble.output_count() != 1 {
+            return Err(
+                field.error("expected output_names: class_names is for the two classes of a single margin")
+            );
+        }
+        ensemble.set_output_names(names_of(&root, "class_names", 2, "classes of a single margin")?);
+    }
     ensemble.refuse_missing(refuses_missing(&root, features)?);
     for (index, tree) in trees.iter().enumerate() {
         push_tree(&mut ensemble, tree, index, operator).map_err(|error| match error {
@@ -141,13 +150,14 @@ fn feature_names(root: &Field<'_>, features: usize) -> Result<Option<Vec<String>
     }
 }
 
-fn output_names(root: &Field<'_>, outputs: usize) -> Result<Vec<String>, ModelError> {
-    let Some(field) = root.find("output_names")? else { return Ok(Vec::new()) };
+/// The texts of the member `name`, which are `count` if it is there.
+fn names_of(root: &Field<'_>, name: &str, count: usize, what: &str) -> Result<Vec<String>, ModelError> {
+    let Some(field) = root.find(name)? else { return Ok(Vec::new()) };
     let names: Vec<String> =
         field.elements()?.iter().map(|name| name.text().map(str::to_owned)).collect::<Result<_, _>>()?;
-    match names.len() == outputs {
+    match names.len() == count {
         true => Ok(names),
-        false => Err(field.error(format!("{} names of {outputs} outputs", names.len()))),
+        false => Err(field.error(format!("{} names of {count} {what}", names.len()))),
     }
 }
 

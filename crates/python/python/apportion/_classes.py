@@ -1,0 +1,170 @@
+"""Labels of classes, as they are given, and the numbers that a model has for them."""
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
+import sys
+
+import numpy as np
+
+from ._errors import DataError
+from ._names import listed
+
+
+class Classes:
+    """The classes of a model: their labels in the order of the outputs; None if the model has numbers alone.
+
+    labels: an array, as `classes_` of an estimator. count: how many classes there are. are_texts: whether labels are those of a file, which
+    stores all of them as texts.
+    """
+
+    def __init__(self, labels, count, are_texts=False):
+        self.labels, self.count = None if labels is None else plain(labels), count
+        self._texts, self._numbers = {}, {}
+        if self.labels is None:
+            return
+        self._exact = {_key(label): place for place, label in enumerate(self.labels)}
+        for place, label in enumerate(self.labels):
+            self._texts.setdefault(str(label), []).append(place)
+            number = _number(label)
+            if number is not None:
+                self._numbers.setdefault(number, []).append(place)
+        # A number that could be a label as well is never taken for the place of a class.
+        self._takes_places = are_texts and not self._numbers
+
+    @classmethod
+    def of_ensemble(cls, ensemble):
+        """The classes of an ensemble: of the estimator that it comes from, else the names that its file stores, else numbers."""
+        count = max(ensemble.output_count, 2)
+        for labels, are_texts in ((ensemble.classes, False), (ensemble.class_names, True)):
+            if labels is not None and len(labels) == count or ensemble.output_count == 1 and labels is not None and len(labels) == 1:
+                return cls(labels, count, are_texts)
+        return cls(None, count)
+
+    def places(self, given, rows, what="y"):
+        """The place of each label among the classes: an array of whole numbers, one for each row."""
+        labels = plain(given)
+        if len(labels) != rows:
+            raise DataError(f"expected one label of {what} for each of {rows} rows, got {len(labels)}")
+        found, known = np.empty(rows, dtype=np.intp), {}
+        for row, label in enumerate(labels):
+            try:
+                key = _key(label)
+                place = known.get(key)
+                if place is None:
+                    place = known[key] = self._place(label, key)
+            except TypeError:  # not hashable
+                place = None
+            if place is None:
+                raise DataError(self._unknown(label, row, what))
+            found[row] = place
+        return found
+
+    def _place(self, label, key):
+        if _is_missing(label):
+            return None
+        number = _number(label) if not isinstance(label, str) else None
+        if self.labels is None:
+            return int(number) if number is not None and number == int(number) and 0 <= number < self.count else None
+        if key in self._exact:
+            return self._exact[key]
+        # A boolean is the same as 0 or 1 only if these, or booleans, are all classes.
+        if isinstance(label, bool) and not {_number(other) for other in self.labels} <= {0, 1}:
+            number = None
+        places = None if number is None else self._numbers.get(number)
+        places = places or self._texts.get(str(label))
+        if places is not None:
+            return places[0] if len(places) == 1 else None
+        if self._takes_places and number is not None and not isinstance(label, bool) and number == int(number) and 0 <= number < self.count:
+            return int(number)
+        return None
+
+    def _unknown(self, label, row, what):
+        given = f"missing label in row {row} of {what}" if _is_missing(label) else None
+        if self.labels is None:
+            given = given or f"invalid label {label!r} in row {row} of {what}"
+            return (f"{given}: the model stores no labels, so {what} must hold the numbers 0 to {self.count - 1} of "
+                    "the classes; encode the labels as in training, or pass the fitted estimator, which has classes_")
+        known = listed(self.labels) if all(isinstance(known, str) for known in self.labels) else _shown(self.labels)
+        given = given or f"unknown label {label!r} in row {row} of {what}"
+        return f"{given}; classes of the model: {known}"
+
+
+def plain(given):
+    """Labels of any kind (arrays, columns of data frames, lists, a single one) as a list of objects of Python."""
+    if isinstance(given, (str, bytes, bool, int, float, np.generic)) or given is None:
+        return [_scalar(given)]
+    polars, pyarrow = (sys.modules.get(name) for name in ("polars", "pyarrow"))
+    if polars is not None and isinstance(given, (polars.DataFrame, polars.LazyFrame)):
+        given = given.collect() if isinstance(given, polars.LazyFrame) else given
+        given = _only([given.get_column(name) for name in given.columns])
+    if pyarrow is not None and isinstance(given, (pyarrow.Table, pyarrow.RecordBatch)):
+        given = _only(given.columns)
+    if hasattr(given, "to_pylist"):  # of Arrow
+        return [_scalar(label) for label in given.to_pylist()]
+    if hasattr(given, "detach") and hasattr(given, "cpu"):
+        given = given.detach().cpu().numpy()
+    if isinstance(given, (list, tuple)):
+        labels = [_scalar(label[0] if isinstance(label, (list, tuple)) and len(label) == 1 else label) for label in given]
+        if any(isinstance(label, np.ndarray) for label in labels):
+            return plain(np.asarray(given))
+        return labels
+    if hasattr(given, "dtype") and hasattr(given.dtype, "categories") and hasattr(given, "astype"):
+        given = np.asarray(given.astype(object))  # categories of pandas; codes are not labels
+    labels = given.to_list() if hasattr(given, "to_list") and not hasattr(given, "columns") else np.asarray(given)
+    if isinstance(labels, list):
+        return [_scalar(label) for label in labels]
+    if np.ma.isMaskedArray(given):
+        labels = np.ma.asarray(given).astype(object).filled(None)
+    if labels.ndim == 2 and labels.shape[1] == 1 or labels.ndim == 0:
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise DataError(f"expected labels in one dimension, got an array of shape {labels.shape}")
+    return [_scalar(label) for label in labels.tolist()]
+
+
+def _only(columns):
+    if len(columns) != 1:
+        raise DataError(f"expected labels in one column, got {len(columns)} columns")
+    return columns[0]
+
+
+def _scalar(label):
+    if isinstance(label, np.str_):
+        return str(label)
+    return label.item() if isinstance(label, np.generic) and not isinstance(label, np.void) else label
+
+
+def _key(label):
+    """What tells labels apart: 1 and 1.0 are the same, True and 1 are not."""
+    return (bool, label) if isinstance(label, bool) else label
+
+
+def _number(label):
+    """The number that a label is, or that its text is; None for other labels."""
+    if isinstance(label, bool):
+        return int(label)
+    if isinstance(label, (int, float)) or type(label).__name__ == "Decimal":
+        return None if label != label or label in (float("inf"), float("-inf")) else label
+    if isinstance(label, str):
+        if label in ("False", "True"):
+            return int(label == "True")
+        try:
+            number = float(label)
+        except ValueError:
+            return None
+        if number != number or number in (float("inf"), float("-inf")):
+            return None
+        try:
+            return int(label)
+        except ValueError:
+            return number
+    return None
+
+
+def _is_missing(label):
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or isinstance(label, float) and label != label
+
+
+def _shown(labels, most=8):
+    more = len(labels) - most
+    shown = ", ".join(repr(label) for label in labels[:most])
+    return shown if more <= 0 else f"{shown} and {more} more"
