@@ -116,6 +116,7 @@ class Feature(NamedTuple):
     shift: float = 0.0
     steps: tuple = ()  # for a number that is a step function: its maximum in each step but the last
     flat: bool = False  # whether only missing values and markers of them make a difference
+    imputed: bool = False  # whether missing values, or markers of them, were replaced
 
 
 class View:
@@ -159,7 +160,7 @@ class View:
 
     def is_table(self):
         """Whether features are the columns themselves."""
-        return not self.steps and self.given is None or all(feature == Feature(feature.column) for feature in self.features)
+        return self.given is None or all(feature == Feature(feature.column) for feature in self.features)
 
     def values(self, rows):
         """Rows of the table after all transformers; None if one of them refuses a row."""
@@ -235,7 +236,7 @@ def derived(transformer, inputs, table):
         for feature in inputs:
             mark(transformer, feature, table)
         all_kept = transformer.strategy == "constant" or getattr(transformer, "keep_empty_features", False)
-        kept = [feature for feature, fill in zip(inputs, transformer.statistics_) if all_kept or not is_nan(fill)]
+        kept = [feature._replace(imputed=True) for feature, fill in zip(inputs, transformer.statistics_) if all_kept or not is_nan(fill)]
         return kept + (derived(transformer.indicator_, inputs, table) if transformer.add_indicator else [])
     if kind in ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder"):
         counts = [1] * len(inputs)
@@ -1071,6 +1072,8 @@ def tell_cells_apart(table, views, lessons):
         if texts:
             table.texts[column] = texts
             table.words[column] = [*table.words.get(column, table.categories.get(column, ())), *texts.values()]
+            if not any(isinstance(known, str) for known in table.categories.get(column, ())):
+                cells["numbers"] = True
         if any(way is not None for way in cells.values()):
             table.cells[column] = cells
 
