@@ -785,7 +785,7 @@ class Table:
     def __init__(self, model):
         self.count = int(model.n_features_in_ if hasattr(model, "n_features_in_") else model.n_features)
         self.names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
-        # For columns: categories that encoders know, numbers and words that are markers of missing values, kinds of missing cells that
+        # For each column: categories that encoders know, numbers and words that are markers of missing values, kinds of missing cells that
         # steps know, columns that are objects even if they hold numbers, and what encoders tell columns apart by.
         self.categories, self.numbers_apart, self.words_apart, self.kinds, self.objects, self.signatures = {}, {}, {}, {}, set(), {}
 
@@ -823,7 +823,9 @@ class Table:
             self.used = {feature.column for view in views for feature in view.features}
         self.numbers_apart = {column: sorted(markers) for column, markers in self.numbers_apart.items()}
         # Words have codes in the file; numbers stay as they are.
-        has_words = [column for column, known in self.categories.items() if any(isinstance(value, str) for value in known)]
+        as_numbers = {feature.column for view in views for feature in view.features if not feature.encoded and not feature.flat} if self.objects else ()
+        has_words = [column for column, known in self.categories.items()
+                     if any(isinstance(value, str) for value in known) or column in self.objects and column not in as_numbers]
         self.words = {column: self.categories[column] for column in has_words}
         self.special = {}
         used_as_value = {feature.column for view in views for feature in view.features if not feature.flat} if self.words_apart else ()
@@ -845,6 +847,16 @@ class Table:
             missing = [cell_of_kind(kind) for kind in self.kinds.get(column, ())[:1] if column in self.categories]
             numbers = [] if self.categories.get(column) else [value for value in (0.0, 1.0, 2.0, 3.0) if value not in markers]
             self.rest[column] = [*ordinary, *self.categories.get(column, ()), *missing, *numbers, 0.5][0]
+
+    def leave_out(self, column, refused):
+        """Markers among the categories of a column that a model refuses are not known; categories must be."""
+        markers = {*self.words_apart.get(column, ()), *self.numbers_apart.get(column, ())}
+        if not markers.issuperset(refused):
+            refuse("a pipeline", f"it refuses {refused[:3]} in {self.name(column)}, which one of its encoders knows; if encoders of a column differ, set "
+                   "handle_unknown")
+        for known in (self.categories.get(column), self.words.get(column)):
+            if known is not None:
+                known[:] = [value for value in known if value not in refused]
 
     def name(self, column):
         return f"column {column}" if self.names is None else f"the column {self.names[column]!r}"
@@ -938,10 +950,13 @@ def ask(view, table, tried):
 
 
 class Learnt:
-    """The features of a view for each category of a column, for an unknown one, for markers and for missing cells; None if these are refused."""
+    """The features of a view for each category of a column, for an unknown one, for markers and for missing cells; None if these are refused.
 
-    def __init__(self, view, table):
-        self.view, self.table = view, table
+    is_complete: whether the model refuses features that are missing.
+    """
+
+    def __init__(self, view, table, is_complete):
+        self.view, self.table, self.is_complete = view, table, is_complete
         view.own, self.place = {}, {}
         for index, feature in enumerate(view.features):
             own = view.own.setdefault(feature.column, [])
@@ -959,11 +974,14 @@ class Learnt:
                 continue
             if asked:
                 answers = ask(view, table, dict.fromkeys(asked, cells))
-                self.special.update({(column, kind): None if values is None else values[0] for column, values in answers.items()})
+                self.special.update({(column, kind): self._accepted(values) for column, values in answers.items()})
         for column, words in table.special.items():
             for word in words if column in view.own else ():
-                values = ask(view, table, {column: [word]})[column]
-                self.special[column, ("word", word)] = None if values is None else values[0]
+                self.special[column, ("word", word)] = self._accepted(ask(view, table, {column: [word]})[column])
+
+    def _accepted(self, values):
+        """The features of a single cell, None if the steps or the model refuse it."""
+        return None if values is None or self.is_complete and np.isnan(values[0]).any() else values[0]
 
     def learn_categories(self):
         """What the features are of categories, once it is known which columns have which."""
@@ -979,6 +997,12 @@ class Learnt:
         for columns in batches(tried, len(view.features)):
             answers = ask(view, table, {column: tried[column] for column in columns})
             for column in columns:
+                if tried[column] and (answers[column] is None or self.is_complete and np.isnan(answers[column]).any()):
+                    # What the model refuses is not known: markers that are replaced by a category that an encoder does not know.
+                    taken = [value for value in tried[column] if self._accepted(ask(view, table, {column: [value]})[column]) is not None]
+                    if len(taken) < len(tried[column]):
+                        table.leave_out(column, [value for value in tried[column] if value not in taken])
+                        return self.learn_categories()
                 if answers[column] is None and tried[column]:
                     refuse("a pipeline", f"it refuses categories of {table.name(column)} that one of its encoders knows ({view.problem}); if encoders of a "
                            "column differ, set handle_unknown")
@@ -987,7 +1011,7 @@ class Learnt:
                 self.known[column] = np.vstack([own, *extra]) if extra else own
         if coded:
             answers = ask(view, table, {column: [table.unknown(column)] for column in coded})
-            self.unknown = {column: None if values is None else values[0] for column, values in answers.items()}
+            self.unknown = {column: self._accepted(values) for column, values in answers.items()}
         markers = {column: np.array(table.numbers_apart[column]) for column in self.columns if column in table.numbers_apart and column not in table.words}
         if markers:
             self.apart = ask(view, table, markers)
@@ -1047,6 +1071,10 @@ def tell_cells_apart(table, views, lessons):
         answers = [lesson.special[column, kind] for lesson in lessons if (column, kind) in lesson.special]
         return None if not answers or any(answer is None for answer in answers) else np.concatenate(answers)
 
+    for column in table.words:
+        # What a word or a number is not may not be guessed from its letters.
+        table.cells[column] = {**dict.fromkeys(KINDS), "exact": True}
+
     for column in {column for lesson in lessons for column, kind in lesson.special if kind != "nan"}:
         words = [("word", word) for word in table.special.get(column, ())]
         ways = {kind: way(column, kind) for kind in (*KINDS, *words)}
@@ -1072,9 +1100,11 @@ def tell_cells_apart(table, views, lessons):
         if texts:
             table.texts[column] = texts
             table.words[column] = [*table.words.get(column, table.categories.get(column, ())), *texts.values()]
-            if not any(isinstance(known, str) for known in table.categories.get(column, ())):
-                cells["numbers"] = True
-        if any(way is not None for way in cells.values()):
+        if not any(isinstance(known, str) for known in table.categories.get(column, ())):
+            cells["numbers"] = column in table.words
+        if column in table.words:
+            cells["exact"] = True
+        if any(way is not None for kind, way in cells.items() if kind != "numbers") or cells.get("numbers"):
             table.cells[column] = cells
 
 
@@ -1193,9 +1223,8 @@ def fold(view, width, trees, table, learnt):
         columns = np.array([feature.column for feature in features])
         tree.update(feature=np.take(columns, tree["feature"], mode="clip"), threshold=threshold, default_left=default_left, rules=rules,
                     width="double")
-    is_complete = any(tree.get("complete") for tree in trees)
     refusing = {column for column, unknown in learnt.unknown.items() if column in table.words and unknown is None}
-    return refusing, {column for column, missing in learnt.missing.items() if missing is None or is_complete and np.isnan(missing).any()}
+    return refusing, {column for column, missing in learnt.missing.items() if missing is None}
 
 
 # Linear models on columns of the table.
@@ -1395,7 +1424,8 @@ def written(model):
     else:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            learnt = {place: Learnt(view, table) for place, view in views.items()}
+            needing = {id(tree["view"]) for tree in models} | {id(tree["view"]) for tree in whole.trees if tree.get("complete")}
+            learnt = {place: Learnt(view, table, place in needing) for place, view in views.items()}
             tell_cells_apart(table, views.values(), list(learnt.values()))
             for lesson in learnt.values():
                 lesson.learn_categories()

@@ -33,12 +33,13 @@ class Cells:
     """The missing cells of one column.
 
     kinds: what "nan", "None" and "<NA>" become: None for a missing value, False where the model refuses it, or the text of a category. Keys
-        ("word", text) are words that count as missing. "numbers" is there if the categories are numbers.
+        ("word", text) are words that count as missing. "numbers" is true if the categories are numbers, "exact" if a word is a category only if
+        all of its letters agree, and a number only if it is one in training, too.
     """
 
     def __init__(self, kinds):
         self.kinds = dict(kinds)
-        self.of_numbers = bool(self.kinds.pop("numbers", False))
+        self.of_numbers, self.is_exact = bool(self.kinds.pop("numbers", False)), bool(self.kinds.pop("exact", False))
         self.texts = {text for text in self.kinds.values() if text}
 
     def become(self, kind, coder):
@@ -68,7 +69,8 @@ class Cells:
 
     def words(self, distinct, places, null, coder):
         """Distinct words of a column, and the places of rows among them, negative for those that are missing, which are of the kind `null`."""
-        distinct, places = [self._word(word, coder) for word in distinct], np.array(places)
+        known = set(coder.wanted.categories(coder.feature) or ())
+        distinct, places = [self._word(word, known, coder) for word in distinct], np.array(places)
         if (places < 0).any() and null is not None:
             found = self.become(null, coder)
             if found is not None:
@@ -76,23 +78,52 @@ class Cells:
                 distinct.append(found)
         return distinct, places
 
-    def _word(self, word, coder):
-        if ("word", word) in self.kinds:
-            return self.become(("word", word), coder)
-        # A word of the same letters as a category of missing cells is not that category.
-        while not isinstance(word, Text) and isinstance(word, str) and word.strip() in self.texts:
-            word += "_"
-        return word
+    def _word(self, word, known, coder):
+        if isinstance(word, Text) or word is None:
+            return word
+        if isinstance(word, str):
+            if ("word", word) in self.kinds:
+                return self.become(("word", word), coder)
+            # Elsewhere words are compared without the spaces around them and as numbers. And a word of the same letters as a category of missing
+            # cells is not that category.
+            is_known = word in known and word not in self.texts
+            return word if is_known or not self.is_exact or not _is_like(word, known) else _beyond(word, known)
+        return word if not self.is_exact or word in known or not _is_like(word, known) else _beyond(str(word), known)
 
     def numbers(self, values, codes, coder):
         """Codes of a column of numbers, with those of NaN."""
         missing = np.isnan(values)
+        if self.is_exact and not self.of_numbers:
+            # A number is not the word that its digits are.
+            known = set(coder.wanted.categories(coder.feature) or ())
+            codes = np.array(codes)
+            for number in np.unique(values[~missing]):
+                if number not in known and _is_like(number, known):
+                    codes[values == number] = coder.codes([_beyond(str(number), known)])[0]
         if not missing.any():
             return codes
         found = self.become("nan", coder)
         if found is None:
             return codes
         return np.where(missing, coder.codes([found])[0], codes)
+
+
+def _is_like(value, known):
+    """Whether a value that may be none of the categories would be taken for one of them."""
+    if isinstance(value, str):
+        try:
+            return value.strip() in known or float(value) in known
+        except ValueError:
+            return False
+    return any(isinstance(word, str) for word in known)
+
+
+def _beyond(word, known):
+    """A word that is like none of the categories, and begins with this one."""
+    word = word.strip() or "_"
+    while _is_like(word, known):
+        word += "_"
+    return word
 
 
 def kind_of(value):
