@@ -53,7 +53,7 @@ REFUSED = {
     "Chain": "later members use what earlier ones predict; use MultiOutputRegressor or MultiOutputClassifier",
     "CatBoost": "save it with its own save_model, and explain rows that the steps before it have transformed",
     "Quantile": "its default prediction is a quantile of the training targets in the leaves, not a sum of leaves; set default_quantiles=\"mean\" for the mean",
-    "econml": "its prediction is not a mean of leaves",
+    "econml": "its predictions are solutions of equations that are averaged over trees, or come from several models, so they are not sums of leaves",
 }
 ANY_MODEL = "apportion.Explainer(model, X) works for any model"
 
@@ -471,6 +471,20 @@ def of_survival(model, kind, view):
     return Sum([0.0], trees)
 
 
+def of_regression_forest(model, view):
+    """EconML's forest for regression: the mean of leaves, as long as its equations have the factor 1."""
+    trees = []
+    for member in model.estimators_:
+        tree = member.tree_
+        if not np.all(tree.jac == 1):
+            refuse(model, REFUSED["econml"])
+        value = tree.value.reshape(tree.node_count, -1) * (tree.children_left[:, None] < 0)
+        trees.append(dict(left=tree.children_left, right=tree.children_right, feature=tree.feature, threshold=tree.threshold, value=value.ravel(),
+                          default_left=np.zeros(tree.node_count, dtype=bool), cover=tree.weighted_n_node_samples_train, complete=True,
+                          scale=1 / len(model.estimators_), view=view, width="double"))
+    return Sum(np.zeros(value.shape[1]), trees)
+
+
 def of_survival_boosting(model, kind, view):
     """Gradient boosting of scikit-survival: the log hazard ratio, or the logarithm of a time."""
     link = IDENTITY if model.loss == "coxph" else LINKS["LogLink"]
@@ -526,15 +540,21 @@ def values_of(tree, model):
 
 
 def means_of_leaves(model, members):
-    """The mean of the training targets that a quantile forest keeps in each leaf."""
+    """The mean of the training targets that a quantile forest keeps in each leaf. It averages over the targets of all leaves at once, which is the
+    mean over trees if all leaves keep the same number."""
     if getattr(model, "monotonic_cst", None) is not None:
         refuse(model, "its means are clipped by monotonic_cst")
-    targets, values = np.asarray(model.forest_.y_train), []
+    targets, values, sizes = np.asarray(model.forest_.y_train), [], set()
     for member, kept in zip(members, np.asarray(model.forest_.y_train_leaves)):
         kept = kept[:member.tree_.node_count]
         found = [np.where(kept[:, output] > 0, targets[output][kept[:, output] - 1], 0.0).sum(axis=1) for output in range(len(targets))]
         counts = [np.maximum((kept[:, output] > 0).sum(axis=1), 1) for output in range(len(targets))]
+        leaves = member.tree_.children_left < 0
+        sizes |= set(np.ravel([count[leaves] for count in counts]).tolist())
         values.append(np.stack([whole / count for whole, count in zip(found, counts)], axis=1))
+    if len(sizes) > 1:
+        refuse(model, f"its leaves keep {min(sizes)} to {max(sizes)} training rows, and its mean weighs leaves by these numbers, so it is not a sum of leaves; "
+               "leave max_samples_leaf=1")
     return values
 
 
@@ -578,6 +598,8 @@ def as_sum(model, view):
         return whole
     if kind in LINEAR:
         return linear(model, kind, view)
+    if kind == "econml.RegressionForest":
+        return of_regression_forest(model, view)
     if kind == "sksurv.CoxPHSurvivalAnalysis":
         return Sum([0.0], [affine(model.coef_, 0, view)])
     if kind == "sksurv.CoxnetSurvivalAnalysis":
@@ -628,8 +650,15 @@ def as_sum(model, view):
         return Sum(sum(part.base for part in parts), [tree for part in parts for tree in part.trees], link)
     if kind == "TransformedTargetRegressor":
         return of_transformed_target(model, view)
+    refuse_unknown(model, kind)
+
+
+def refuse_unknown(model, kind, known_reason_only=False):
+    """Refuses a model of another kind, with the reason that is known for it."""
     name = kind if kind.partition(".")[0] in ("econml", "quantile_forest", "catboost") else type(model).__name__
     why = next((why for part, why in REFUSED.items() if part in name or part.lower() in name), None)
+    if why is None and known_reason_only:
+        return
     refuse(model, why or f"{type(model).__module__}.{type(model).__name__} is not a known model of trees and not a known linear model; linear models, "
            "trees, forests, gradient boosting, AdaBoostClassifier, isolation forests, and bagging, voting, multi-output models and pipelines of "
            "these are supported")
@@ -674,15 +703,17 @@ def votes(model, view):
     classes, weights = len(model.classes_), model.estimator_weights_[:len(model.estimators_)]
     if getattr(model, "algorithm", None) == "SAMME.R":
         refuse(model, "algorithm='SAMME.R' adds logarithms of probabilities; use algorithm='SAMME'")
+    # A vote against a class counts since scikit-learn 1.3.
+    against = 0.0 if sklearn.__version__.startswith(("1.0", "1.1.", "1.2")) else -1.0 / (classes - 1)
     trees = []
     for member, weight in zip(model.estimators_, weights / weights.sum()):
         if kind_of(member) not in TREES:
             refuse(model, f"its members are {type(member).__name__}, and only votes of single trees add up; use DecisionTreeClassifier")
         class_of = np.searchsorted(model.classes_, member.classes_[member.tree_.value[:, 0].argmax(axis=1)])
         if classes == 2:
-            value = np.where(class_of == 1, 2.0, -2.0)
+            value = np.where(class_of == 1, 1.0 - against, against - 1.0)
         else:
-            value = np.where(class_of[:, None] == np.arange(classes), 1.0, -1.0 / (classes - 1)) / (classes - 1)
+            value = np.where(class_of[:, None] == np.arange(classes), 1.0, against) / (classes - 1)
         trees.append(plain(member.tree_, value, view, weight) | ({"complete": True} if refuses_missing(member) else {}))
     return Sum(np.zeros(1 if classes == 2 else classes), trees, LINKS["LogitLink" if classes == 2 else "MultinomialLogit"])
 
@@ -692,7 +723,8 @@ def of_ngboost(model, kind, view):
     For classes those of the first are 0."""
     parameters = len(model.init_params)
     first = 1 if kind == "ngboost.NGBClassifier" and parameters > 1 else 0
-    law, link = model.Dist.__name__, IDENTITY
+    # The class of the distribution may be one that is derived while it is fitted.
+    law, link = next(base.__name__ for base in model.Dist.__mro__ if base.__module__.startswith("ngboost.distns") and "With" not in base.__name__), IDENTITY
     if kind == "ngboost.NGBClassifier":
         link = LINKS["MultinomialLogit" if first else "LogitLink"]
     elif law in ("Poisson", "Exponential"):
@@ -779,11 +811,17 @@ def of_lightgbm(model, view):
 # Splits on columns of the table.
 
 
+def count_of(model):
+    """The number of columns of a model; None if it has none."""
+    counts = (getattr(model, name, None) for name in ("n_features_in_", "n_features", "n_features_"))
+    return next((int(count) for count in counts if isinstance(count, (int, np.integer))), None)
+
+
 class Table:
     """The columns of the table, and rows that try something in one or several of them."""
 
     def __init__(self, model):
-        self.count = int(model.n_features_in_ if hasattr(model, "n_features_in_") else model.n_features)
+        self.count = count_of(model)
         self.names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
         # For each column: categories that encoders know, numbers and words that are markers of missing values, kinds of missing cells that
         # steps know, columns that are objects even if they hold numbers, and what encoders tell columns apart by.
@@ -1400,7 +1438,8 @@ def document_and_cells(model):
 
 
 def written(model):
-    if not hasattr(model, "n_features_in_") and not hasattr(model, "n_features"):
+    if count_of(model) is None:
+        refuse_unknown(model, kind_of(model), known_reason_only=True)
         refuse(model, "it is not fitted (a search needs refit=True), or does not have its number of columns (n_features_in_)")
     table = Table(model)
     whole = as_sum(model, View(table))
