@@ -81,7 +81,7 @@ impl Ensemble {
             is_categorical[node.feature()] |= match self.rules[node.rule()] {
                 Rule::Set { .. } | Rule::Exactly(_) | Rule::Hashed(_) | Rule::Statistic { .. } => true,
                 // These compare numbers.
-                Rule::Between { .. } | Rule::ZeroIsMissing { .. } => false,
+                Rule::Between { .. } | Rule::Except { .. } | Rule::ZeroIsMissing { .. } => false,
             };
         }
         (0..self.features).filter(|&feature| is_categorical[feature]).collect()

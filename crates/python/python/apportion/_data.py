@@ -35,9 +35,9 @@ class Wanted:
     """What a model wants of rows: names and number of its features, the codes of their words, the number that stands for a missing value beside
     NaN, and whether what a sparse matrix does not store is missing (else it is 0)."""
 
-    def __init__(self, names=None, count=None, coder=None, rewritten=False, missing=None, sparse_is_missing=False):
+    def __init__(self, names=None, count=None, coder=None, rewritten=False, missing=None, sparse_is_missing=False, cells=None):
         self.names, self.count, self.coder, self.rewritten = names, count, coder, rewritten
-        self.missing, self.sparse_is_missing = missing, sparse_is_missing
+        self.missing, self.sparse_is_missing, self.cells = missing, sparse_is_missing, cells or {}
         self.coded = frozenset(coder.features_with_words) if coder is not None else frozenset()
         self.names_differ = names is not None and len(set(names)) == len(names)
         self._categories = {}
@@ -137,6 +137,11 @@ def _of_array(array, wanted, what):
     kind = array.dtype.kind
     if kind in "fiub":
         values = np.require(array, dtype=np.float64, requirements=("C", "A"))
+        for feature, cells in wanted.cells.items():
+            coder = _Coder(wanted, feature, what, wanted.names, {})
+            if cells.of_numbers or not coder.is_coded:
+                values = values.copy() if values is array else values
+                values[:, feature] = coder.numbers(values[:, feature])
         return Table(values, wanted.names)
     if kind in "OSUT":
         return _of_columns(_Objects(array, wanted.names), wanted, what)
@@ -160,7 +165,7 @@ def _of_columns(frame, wanted, what):
         check_count(len(frame.names), wanted, what)
         places = range(len(frame.names))
     names = [str(frame.names[place]) for place in places] if frame.named else wanted.names
-    whole = frame.whole(places) if not wanted.coded else None
+    whole = frame.whole(places) if not wanted.coded and not wanted.cells else None
     if whole is not None:
         return Table(whole, names, frame.index)
     values = np.empty((frame.length, len(places)))
@@ -206,19 +211,26 @@ class _Coder:
     def __init__(self, wanted, feature, what, names, categories):
         self.wanted, self.feature, self.what = wanted, feature, what
         self.name = names[feature] if names is not None else str(feature)
-        self.is_coded, self.table_categories = feature in wanted.coded, categories
+        self.is_coded, self.table_categories, self.cells = feature in wanted.coded, categories, wanted.cells.get(feature)
 
     def numbers(self, values):
         """A column of numbers or booleans, NaN where missing."""
-        if not self.is_coded:
-            return values
         values = np.ascontiguousarray(values, dtype=np.float64)
-        distinct, places = np.unique(values, return_inverse=True)
-        return self._codes(distinct, distinct)[places]
+        codes = values
+        if self.is_coded:
+            distinct, places = np.unique(values, return_inverse=True)
+            codes = self._codes(distinct, distinct)[places]
+        return codes if self.cells is None else self.cells.numbers(values, codes, self)
 
-    def words(self, distinct, places, missing=None):
+    def codes(self, texts):
+        """The codes of categories that are texts."""
+        return self._codes(texts, texts)
+
+    def words(self, distinct, places, missing=None, null="nan"):
         """A column of words: the distinct ones, and the place of each row's among them, negative where missing."""
         distinct = list(distinct)
+        if self.cells is not None:
+            distinct, places = self.cells.words(distinct, places, null, self)
         texts = [None if _is_missing(word) else word for word in distinct]
         for text in texts:
             is_known = isinstance(text, (str, int, float, np.number, np.bool_, type(None))) or type(text).__name__ == "Decimal"
@@ -306,12 +318,14 @@ class _Objects:
 def _of_objects(values, coder):
     """Objects of any kind: distinct ones are found by a dictionary, which takes each as it is."""
     distinct, places = {}, np.empty(len(values), dtype=np.intp)
+    if coder.cells is not None:
+        values = coder.cells.objects(values, coder)
     try:
         for row, value in enumerate(values):
             places[row] = -1 if _is_missing(value) else distinct.setdefault((type(value), value), len(distinct))
     except TypeError:
         coder.refuse(f"objects ({type(value).__name__})")
-    return coder.words([value for _, value in distinct], places)
+    return coder.words([value for _, value in distinct], places, null=None)
 
 
 class _Pandas:
@@ -352,7 +366,7 @@ class _Pandas:
         if getattr(dtype, "kind", "O") in "mM":
             coder.refuse(f"times ({dtype})")
         places, distinct = self.pandas.factorize(column)
-        return coder.words(list(distinct), places)
+        return coder.words(list(distinct), places, null="<NA>" if getattr(dtype, "na_value", None) is self.pandas.NA else "nan")
 
 
 def _as_stored(categories, coder):
@@ -398,7 +412,7 @@ class _Polars:
             distinct = texts.unique(maintain_order=True).drop_nulls()
             ranks = polars.DataFrame({"word": distinct, "place": polars.Series(np.arange(len(distinct)))})
             joined = polars.DataFrame({"word": texts}).join(ranks, on="word", how="left", maintain_order="left")
-            return coder.words(distinct.to_list(), joined.get_column("place").fill_null(-1).to_numpy())
+            return coder.words(distinct.to_list(), joined.get_column("place").fill_null(-1).to_numpy(), null="null")
         coder.refuse(str(column.dtype))
 
 
@@ -433,7 +447,7 @@ class _Arrow:
             if isinstance(coded, pyarrow.ChunkedArray):
                 coded = coded.chunk(0) if coded.num_chunks else pyarrow.array([], kind).dictionary_encode()
             places = pyarrow.compute.fill_null(coded.indices.cast(pyarrow.int64()), -1).to_numpy(zero_copy_only=False)
-            return coder.words(coded.dictionary.to_pylist(), places)
+            return coder.words(coded.dictionary.to_pylist(), places, null="null")
         coder.refuse(str(kind))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from . import _core
 from ._data import Wanted, table
 from ._errors import ModelError, ModelWarning, NotFittedError, UsageError
+from ._missing import Content
 from ._threads import pool
 
 
@@ -70,7 +71,7 @@ class Ensemble:
         """What the model wants of rows."""
         core = self._core
         return Wanted(core.feature_names, core.feature_count, core, rewritten=core.origin[0].startswith("LightGBM"), missing=self.missing,
-                      sparse_is_missing=core.origin[0].startswith("XGBoost"))
+                      sparse_is_missing=core.origin[0].startswith("XGBoost"), cells=getattr(self._made_of[0], "cells", None))
 
     def predict(self, X, *, output="raw", threads=None):
         """Margins, or with output="probability" what is behind the link: rows, or rows × outputs where there are several."""
@@ -173,18 +174,24 @@ def _of_catboost(model):
 
 
 def _of_sklearn(model):
-    import json
-
-    from . import scikit_learn_to_json as converter
-
-    _check_fitted(model)
     try:
-        document = converter.document(model)
+        from . import scikit_learn_to_json as converter
+    except Exception as problem:  # a release of scikit-learn that the converter does not fit
+        raise Unknown(f"models of this release of scikit-learn cannot be read ({problem}); apportion.Explainer(model, X) works for any model") from problem
+    try:
+        _check_fitted(model)
+    except NotFittedError:
+        raise
+    except Exception as problem:
+        raise Unknown(f"{_kind(model)} cannot be explained exactly: {problem}; apportion.Explainer(model, X) works for any model") from problem
+    try:
+        document, cells = converter.document_and_cells(model)
+        content = converter.as_json(document).encode()
     except converter.Refused as problem:
         raise Unknown(str(problem)) from problem
     # A list has the classes of several targets.
     classes = getattr(model, "classes_", None)
-    return json.dumps(document, default=lambda array: array.tolist()).encode(), None if isinstance(classes, list) else classes
+    return Content.of(content, cells), None if isinstance(classes, list) else classes
 
 
 class Unknown(ModelError):

@@ -88,6 +88,9 @@ fn rule(field: &Field<'_>, threshold: f64) -> Result<(Rule, bool), ModelError> {
             return Err(ends.error("two numbers are wanted"));
         };
         Ok((Rule::Between { lowest, highest }, !members_go_left()?))
+    } else if let Some(list) = field.find("except")? {
+        field.check_members(&["node", "except"])?;
+        Ok((Rule::except(threshold, list.numbers()?.into_owned()), false))
     } else {
         field.check_members(&["node", "zero_is_missing"])?;
         let zero = field.get("zero_is_missing")?;
