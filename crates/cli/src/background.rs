@@ -252,6 +252,15 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
         return Err(Usage(says.replace("{}", &listed(&categories))).into());
     }
     let table = &*input.whole()?;
+    if let Some(at) = table.values.iter().position(|value| value.is_infinite()) {
+        let (row, column) = (at / table.columns, at % table.columns);
+        return Err(Usage(format!(
+            "--background mean: row {row} has the value {} in {:?}, of which there is no mean; use rows as the background with --background \
+             FILE, or omit the option",
+            table.values[at], input.features[column]
+        ))
+        .into());
+    }
     let means = means(table);
     let odd: Vec<usize> = (0..table.columns).filter(|&column| is_odd(table, column, means[column])).collect();
     if !odd.is_empty() {

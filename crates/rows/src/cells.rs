@@ -11,6 +11,7 @@
 
 use apportion_models::{Category, UnknownWord, Words};
 
+use crate::advice::{describe, mark_as_missing};
 use crate::error::{Result, RowsError};
 use crate::nearest::{nearest, shown};
 use crate::npy::EXACT;
@@ -58,7 +59,7 @@ impl<'a> Feature<'a> {
             return self.word(cell, text, place);
         }
         match number(text, self.decimal_comma) {
-            Some(value) if value.abs() < EXACT as f64 => self.code(value, place),
+            Some(value) if value.abs() < EXACT as f64 => Ok(self.code(value)),
             Some(value) => self.large(text, value, place),
             None => self.no_number(text, place),
         }
@@ -70,7 +71,15 @@ impl<'a> Feature<'a> {
         if is_rounded(text, value) && !self.is_sentinel_number(value) {
             return Err(inexact(place()));
         }
-        self.code(value, place)
+        if is_overflow(text, value) {
+            let problem = format!(
+                "is {}, which is beyond the largest number of float64 (1.8e308); scale the column as in training, or write inf if \
+                 it is infinite",
+                shown(text)
+            );
+            return Err(RowsError::Cell { place: place(), problem });
+        }
+        Ok(self.code(value))
     }
 
     /// A cell of a feature without categories that does not read as a number.
@@ -84,20 +93,8 @@ impl<'a> Feature<'a> {
         }
         let problem = if number(text, !self.decimal_comma).is_some() {
             self.other_mark(text)
-        } else if let Some(plain) = without_marks(text, self.decimal_comma) {
-            let (text, plain) = (shown(text), shown(&plain));
-            format!("is {text}, a number with marks between thousands; write it without them, as in {plain}")
         } else {
-            let codes = if self.is_of_a_model {
-                ", and the model has no categories for this column; give the number or code that it was trained on"
-            } else {
-                "; leave the column out by --ignore"
-            };
-            let text = shown(text);
-            format!(
-                "is {text}, which is not a number{codes}, leave the cell empty where the value is missing, or say what stands for \
-                 missing by --missing {text}"
-            )
+            describe(text, self.decimal_comma, self.is_of_a_model)
         };
         Err(RowsError::Cell { place: place(), problem })
     }
@@ -148,7 +145,7 @@ impl<'a> Feature<'a> {
     #[cfg(any(feature = "columnar", test))]
     #[inline]
     pub(crate) fn number(&mut self, value: f64, place: impl Fn() -> String) -> Result<f64> {
-        let Some(words) = self.words else { return self.code(value, place) };
+        let Some(words) = self.words else { return Ok(self.code(value)) };
         if value.is_nan() || self.is_sentinel_number(value) {
             return Ok(f64::NAN);
         }
@@ -167,7 +164,7 @@ impl<'a> Feature<'a> {
     #[cfg(any(feature = "columnar", test))]
     pub(crate) fn boolean(&mut self, value: bool, place: impl Fn() -> String) -> Result<f64> {
         let number = f64::from(u8::from(value));
-        let Some(words) = self.words else { return self.code(number, place) };
+        let Some(words) = self.words else { return Ok(self.code(number)) };
         let texts = if value { ["True", "true", "TRUE"] } else { ["False", "false", "FALSE"] };
         // As a text that Python writes has it.
         let code = words.code_of_text(texts[0]).or_else(|| words.code_of_number(number));
@@ -179,12 +176,8 @@ impl<'a> Feature<'a> {
 
     /// A number that is taken as it is: a feature without categories, or a code.
     #[inline]
-    pub(crate) fn code(&self, value: f64, place: impl Fn() -> String) -> Result<f64> {
-        if value.is_infinite() {
-            let problem = format!("is {value}; give a finite number, or leave the value missing");
-            return Err(RowsError::Cell { place: place(), problem });
-        }
-        Ok(if self.is_sentinel_number(value) { f64::NAN } else { value })
+    pub(crate) fn code(&self, value: f64) -> f64 {
+        if self.is_sentinel_number(value) { f64::NAN } else { value }
     }
 
     #[inline]
@@ -218,10 +211,11 @@ impl<'a> Feature<'a> {
             Some(category) => format!("the nearest is {category:?}"),
             None => format!("there are {}", list_of_categories(&texts)),
         };
-        let word = shown(word);
         let problem = format!(
-            "is {word}, which is no category of this column in training; {meant}: give one of them, leave the cell empty where the \
-             value is missing, or take all such cells for missing by --missing {word}"
+            "is {}, which is no category of this column in training; {meant}: write the category as in training, as the model predicts \
+             nothing for others{}",
+            shown(word),
+            mark_as_missing(word)
         );
         Err(RowsError::Cell { place: place(), problem })
     }
@@ -252,10 +246,16 @@ fn is_rounded(text: &str, value: f64) -> bool {
             .any(|exact| exact == digits.trim_start_matches('0'))
 }
 
+/// Whether a text has digits and reads as infinite.
+fn is_overflow(text: &str, value: f64) -> bool {
+    value.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
 /// Refuses a whole number that was to be one of f64.
 #[cold]
 pub(crate) fn inexact(place: String) -> RowsError {
-    let problem = "is a whole number beyond 2^53, which is not exact as float64; convert the column, or leave it out by --ignore";
+    let problem = "is a whole number beyond 2^53, which is not exact as float64; if the column names the rows, pass it as --id, if it is \
+                   not a feature, as --ignore, and otherwise convert it as in training";
     RowsError::Cell { place, problem: problem.to_owned() }
 }
 
@@ -341,9 +341,18 @@ mod tests {
     #[test]
     fn numbers_booleans_and_words_for_missing_are_understood_without_categories() {
         let mut plain = feature(None, &[]);
-        for (cell, wanted) in
-            [("1.5", 1.5), (" -2e3 ", -2000.0), ("TRUE", 1.0), ("False", 0.0), ("true", 1.0)]
-        {
+        let infinite = f64::INFINITY;
+        for (cell, wanted) in [
+            ("1.5", 1.5),
+            (" -2e3 ", -2000.0),
+            ("TRUE", 1.0),
+            ("False", 0.0),
+            ("true", 1.0),
+            ("inf", infinite),
+            (" -inf", -infinite),
+            ("+Infinity", infinite),
+            ("-INF", -infinite),
+        ] {
             assert_eq!(text(&mut plain, cell).unwrap(), wanted, "{cell}");
         }
         for cell in MISSING.iter().chain(&["", "  ", "NAN", "?"]) {
@@ -361,8 +370,9 @@ mod tests {
                 "1,234.5",
                 "is \"1,234.5\", a number with marks between thousands; write it without them, as in \"1234.5\"",
             ),
-            ("-inf", "is -inf"),
-            ("1e999", "is inf"),
+            ("1e999", "is \"1e999\", which is beyond the largest number of float64"),
+            ("-1.8e308", "is \"-1.8e308\", which is beyond the largest number"),
+            ("71.2%", "is \"71.2%\", a percentage; write 71.2 or 0.712, as the model was trained"),
         ] {
             let message = text(&mut plain, cell).unwrap_err().to_string();
             assert!(message.starts_with(&place()) && message.contains(says), "{message}");
@@ -456,10 +466,10 @@ mod tests {
                 assert_eq!(text(&mut feature, cell).unwrap(), -1.0, "{cell}");
             }
             assert!(feature.number(-999.0, place).unwrap().is_nan());
-            assert!(feature.code(-999.0, place).unwrap().is_nan());
+            assert!(feature.code(-999.0).is_nan());
             assert!(text(&mut feature, "Unknown").is_err());
         }
-        assert_eq!(feature(None, &sentinels).code(999.0, place).unwrap(), 999.0);
+        assert_eq!(feature(None, &sentinels).code(999.0), 999.0);
     }
 
     #[test]
@@ -493,10 +503,12 @@ mod tests {
         }
         let message = feature.text("Rod", place).unwrap_err().to_string();
         assert!(
-            message.contains("the nearest is \"red\"") && message.contains("--missing \"Rod\""),
+            message.contains("the nearest is \"red\"") && !message.contains("--missing"),
             "{message}"
         );
-        let codes_of_a_matrix = [0.0, 4.0, 9.0].map(|code| feature.code(code, place).unwrap());
+        let message = feature.text("unknown", place).unwrap_err().to_string();
+        assert!(message.contains("pass --missing \"unknown\""), "{message}");
+        let codes_of_a_matrix = [0.0, 4.0, 9.0].map(|code| feature.code(code));
         assert_eq!(codes_of_a_matrix, [0.0, 4.0, 9.0]);
     }
 

@@ -26,12 +26,14 @@
 //!
 //! Feature `columnar`: Parquet and Arrow, and `ArrowWriter`, which writes streams and files of Arrow.
 
+mod advice;
 mod allowance;
 mod cells;
 #[cfg(feature = "columnar")]
 mod columnar;
 mod columns;
 mod csv;
+mod encoding;
 mod error;
 mod format;
 mod guard;

@@ -9,6 +9,7 @@ use apportion::games::Member;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::INFINITE;
 use super::block::{Block, Run};
 use super::json::{Outputs, Players};
 use super::json_text;
@@ -89,6 +90,9 @@ impl Attributions {
     fn input(&self, block: &Block, row: usize, feature: usize) -> Value {
         match block.of_row(&block.inputs, row)[feature] {
             input if input.is_nan() => Value::Null,
+            // JSON has no such number.
+            f64::INFINITY => INFINITE[0].into(),
+            f64::NEG_INFINITY => INFINITE[1].into(),
             input => self.category(feature, input).map_or_else(|| json!(input), Value::from),
         }
     }
