@@ -7,8 +7,30 @@ use crate::thousands::without_marks;
 /// Words that people write for missing values, in lower case, besides those that are read as missing. They may mean something else, so the
 /// user decides.
 const LIKELY_MISSING: [&str; 24] = [
-    "-", "--", "---", ".", "..", "...", "*", "missing", "unknown", "n.a.", "na.", "n.d.", "nil", "none", "undefined",
-    "(null)", "(blank)", "blank", "\\n", "#value!", "#ref!", "#div/0!", "#num!", "#name?",
+    "-",
+    "--",
+    "---",
+    ".",
+    "..",
+    "...",
+    "*",
+    "missing",
+    "unknown",
+    "n.a.",
+    "na.",
+    "n.d.",
+    "nil",
+    "none",
+    "undefined",
+    "(null)",
+    "(blank)",
+    "blank",
+    "\\n",
+    "#value!",
+    "#ref!",
+    "#div/0!",
+    "#num!",
+    "#name?",
 ];
 
 /// Signs and codes of currencies.
@@ -42,7 +64,9 @@ pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> 
     }
     if let Some(plain) = without_marks(text, decimal_comma) {
         let plain = shown(&plain);
-        return format!("is {given}, a number with marks between thousands; write it without them, as in {plain}");
+        return format!(
+            "is {given}, a number with marks between thousands; write it without them, as in {plain}"
+        );
     }
     if let Some([percent, share]) = percentage(text, decimal_comma) {
         return format!("is {given}, a percentage; write {percent} or {share}{trained}");
@@ -59,7 +83,10 @@ pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> 
         return format!("is {given}, a date or time; {how}");
     }
     if let Some((plain, unit)) = with_unit(text, decimal_comma) {
-        return format!("is {given}, a number with the unit {}; write the number alone, as in {plain}", shown(unit));
+        return format!(
+            "is {given}, a number with the unit {}; write the number alone, as in {plain}",
+            shown(unit)
+        );
     }
     let known = if is_of_a_model { ", and the model has no categories for this column" } else { "" };
     let lower = text.to_lowercase();
@@ -69,7 +96,8 @@ pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> 
         }
         None => format!("write a number for each of its words{trained}"),
     };
-    let explain = if is_of_a_model { ", or explain the program that encodes them with --predict" } else { "" };
+    let explain =
+        if is_of_a_model { ", or explain the program that encodes them with --predict" } else { "" };
     format!("is {given}, which is not a number{known}; {encode}{explain}{}", mark_as_missing(text))
 }
 
@@ -113,10 +141,11 @@ fn amount(text: &str, decimal_comma: bool) -> Option<String> {
 
 /// A number followed by letters.
 fn with_unit(text: &str, decimal_comma: bool) -> Option<(String, &str)> {
-    let is_of_unit = |letter: char| letter.is_alphabetic() || matches!(letter, '°' | '/' | '²' | '³' | '"' | '\'');
-    let begins = text.rfind(|letter: char| !is_of_unit(letter)).map_or(0, |at| {
-        at + text[at..].chars().next().map_or(0, char::len_utf8)
-    });
+    let is_of_unit =
+        |letter: char| letter.is_alphabetic() || matches!(letter, '°' | '/' | '²' | '³' | '"' | '\'');
+    let begins = text
+        .rfind(|letter: char| !is_of_unit(letter))
+        .map_or(0, |at| at + text[at..].chars().next().map_or(0, char::len_utf8));
     let (number, unit) = text.split_at(begins);
     (!unit.is_empty()).then_some(()).and(plain(number, decimal_comma)).map(|number| (number, unit))
 }
@@ -125,10 +154,12 @@ fn with_unit(text: &str, decimal_comma: bool) -> Option<(String, &str)> {
 fn is_date(text: &str) -> bool {
     let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
     let groups = |text: &str, marks: &[char]| -> Option<usize> {
-        let mark = text.chars().find(|letter| !letter.is_ascii_digit()).filter(|mark| marks.contains(mark))?;
+        let mark =
+            text.chars().find(|letter| !letter.is_ascii_digit()).filter(|mark| marks.contains(mark))?;
         let parts: Vec<&str> = text.split(mark).collect();
-        let are_digits =
-            parts.iter().all(|part| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit()));
+        let are_digits = parts
+            .iter()
+            .all(|part| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit()));
         are_digits.then_some(parts.len())
     };
     let is_time = |text: &str| {
@@ -167,9 +198,15 @@ mod tests {
             ("12:30", "a date or time"),
             ("∞", "an infinite number; write it as inf"),
             ("-1.#INF", "an infinite number; write it as -inf"),
-            ("yes", "which is not a number, and the model has no categories for this column; write numbers for its words"),
+            (
+                "yes",
+                "which is not a number, and the model has no categories for this column; write numbers for its words",
+            ),
             ("No", "such as 1 for \"yes\" and 0 for \"no\""),
-            ("tall", "write a number for each of its words, as the model was trained, or explain the program"),
+            (
+                "tall",
+                "write a number for each of its words, as the model was trained, or explain the program",
+            ),
             ("Unknown", "; if it stands for a missing value, pass --missing \"Unknown\""),
             ("-", "pass --missing \"-\""),
             ("#DIV/0!", "pass --missing"),

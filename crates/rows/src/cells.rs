@@ -15,6 +15,7 @@ use crate::advice::{describe, mark_as_missing};
 use crate::error::{Result, RowsError};
 use crate::nearest::{nearest, shown};
 use crate::npy::EXACT;
+use crate::texts::{Kind, Survey, Texts};
 use crate::thousands::without_marks;
 use crate::wanted::{Sentinel, Wanted};
 
@@ -29,6 +30,8 @@ pub(crate) struct Feature<'a> {
     words: Option<&'a Words>,
     sentinels: &'a [Sentinel],
     decimal_comma: bool,
+    /// Where texts that are not numbers go, and the number of the feature there.
+    texts: Option<(&'a Texts, usize)>,
     /// As the file calls it; its number where there are no names.
     name: String,
     /// Whether a model wants it.
@@ -44,6 +47,7 @@ impl<'a> Feature<'a> {
             words: wanted.words_of(feature),
             sentinels: wanted.missing,
             decimal_comma: wanted.decimal_comma,
+            texts: wanted.texts.map(|texts| (texts, feature)),
             name,
             is_of_a_model: wanted.count.is_some() || wanted.names.is_some(),
             unknown: None,
@@ -58,11 +62,74 @@ impl<'a> Feature<'a> {
         if self.words.is_some() {
             return self.word(cell, text, place);
         }
+        if let Some((texts, feature)) = self.texts {
+            return self.kept(texts, feature, cell, place);
+        }
         match number(text, self.decimal_comma) {
             Some(value) if value.abs() < EXACT as f64 => Ok(self.code(value)),
             Some(value) => self.large(text, value, place),
             None => self.no_number(text, place),
         }
+    }
+
+    /// Returns whether the texts of the cells are kept.
+    pub(crate) fn keeps_texts(&self) -> bool {
+        self.words.is_none() && self.texts.is_some()
+    }
+
+    /// Takes a cell into the survey of its column.
+    pub(crate) fn survey(&self, cell: &str, survey: &mut Survey) {
+        let text = cell.trim();
+        if !(text.is_empty() || MISSING.contains(&text) || self.is_sentinel(text)) {
+            survey.add(text, exact_number(text, self.decimal_comma));
+        }
+    }
+
+    /// Decides what the cells of the column are.
+    pub(crate) fn decide(&self, survey: &Survey) {
+        if let (Some((texts, feature)), Some(kind)) = (self.texts, survey.kind()) {
+            texts.decide(feature, kind);
+        }
+    }
+
+    /// A cell whose text is kept.
+    fn kept(&self, texts: &Texts, feature: usize, cell: &str, place: impl Fn() -> String) -> Result<f64> {
+        let text = cell.trim();
+        if text.is_empty() || self.is_sentinel(text) {
+            return Ok(f64::NAN);
+        }
+        let number = exact_number(text, self.decimal_comma);
+        let is_missing = MISSING.contains(&text);
+        let kind = match texts.kind(feature) {
+            Some(kind) => kind,
+            None if is_missing => return Ok(f64::NAN),
+            None => texts.decide(feature, if number.is_some() { Kind::Numbers } else { Kind::Texts }),
+        };
+        match (kind, number) {
+            (Kind::Texts, _) => Ok(texts.code(feature, cell)),
+            (Kind::Numbers, _) if is_missing => Ok(f64::NAN),
+            (Kind::Numbers, Some(number)) => {
+                // The mark of the file may not be that of the program.
+                if !self.decimal_comma {
+                    texts.spell(feature, number, text);
+                }
+                Ok(number)
+            }
+            (Kind::Numbers, None) => {
+                let problem = format!(
+                    "is {}, a text in a column whose first rows hold numbers; if all of its cells are texts, move such a row to the top of the \
+                     rows file",
+                    shown(text)
+                );
+                Err(RowsError::Cell { place: place(), problem })
+            }
+        }
+    }
+
+    /// The number of a moment, whose text is kept.
+    #[cfg(feature = "columnar")]
+    pub(crate) fn moment(&mut self, text: &str, place: impl Fn() -> String) -> Result<f64> {
+        self.text(text, place)
     }
 
     /// A cell of a feature without categories that reads as a number whose whole neighbours are not all in f64, or as NaN.
@@ -145,7 +212,9 @@ impl<'a> Feature<'a> {
     #[cfg(any(feature = "columnar", test))]
     #[inline]
     pub(crate) fn number(&mut self, value: f64, place: impl Fn() -> String) -> Result<f64> {
-        let Some(words) = self.words else { return Ok(self.code(value)) };
+        let Some(words) = self.words else {
+            return Ok(self.text_of_number(value).unwrap_or_else(|| self.code(value)));
+        };
         if value.is_nan() || self.is_sentinel_number(value) {
             return Ok(f64::NAN);
         }
@@ -164,7 +233,12 @@ impl<'a> Feature<'a> {
     #[cfg(any(feature = "columnar", test))]
     pub(crate) fn boolean(&mut self, value: bool, place: impl Fn() -> String) -> Result<f64> {
         let number = f64::from(u8::from(value));
-        let Some(words) = self.words else { return Ok(self.code(number)) };
+        let Some(words) = self.words else {
+            return Ok(match self.texts.filter(|(texts, feature)| texts.is_text(*feature)) {
+                Some((texts, feature)) => texts.code(feature, if value { "True" } else { "False" }),
+                None => self.code(number),
+            });
+        };
         let texts = if value { ["True", "true", "TRUE"] } else { ["False", "false", "FALSE"] };
         // As a text that Python writes has it.
         let code = words.code_of_text(texts[0]).or_else(|| words.code_of_number(number));
@@ -172,6 +246,14 @@ impl<'a> Feature<'a> {
             Some(code) => Ok(code),
             None => self.unknown(words, texts[0], place),
         }
+    }
+
+    /// Returns the number of a cell that is a number, of a column of texts.
+    #[cfg(any(feature = "columnar", test))]
+    fn text_of_number(&self, value: f64) -> Option<f64> {
+        let (texts, feature) = self.texts.filter(|(texts, feature)| texts.is_text(*feature))?;
+        let is_missing = value.is_nan() || self.is_sentinel_number(value);
+        Some(if is_missing { f64::NAN } else { texts.code(feature, &value.to_string()) })
     }
 
     /// A number that is taken as it is: a feature without categories, or a code.
@@ -234,6 +316,14 @@ impl<'a> Feature<'a> {
             self.name
         ))
     }
+}
+
+/// The number that a text is, if nothing of the text is lost by it: not of codes with leading zeros, nor where the number is rounded.
+fn exact_number(text: &str, decimal_comma: bool) -> Option<f64> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text).as_bytes();
+    let has_leading_zero = matches!(digits, [b'0', second, ..] if second.is_ascii_digit());
+    let value = number(text, decimal_comma).or_else(|| boolean(text))?;
+    (!has_leading_zero && !is_rounded(text, value) && !is_overflow(text, value)).then_some(value)
 }
 
 /// Whether a text is a whole number, written without point or exponent, and `value`, which it reads as, another one.
@@ -327,6 +417,7 @@ mod tests {
             words,
             sentinels,
             decimal_comma: false,
+            texts: None,
             name: "colour".to_owned(),
             is_of_a_model: true,
             unknown: None,
@@ -377,6 +468,52 @@ mod tests {
             let message = text(&mut plain, cell).unwrap_err().to_string();
             assert!(message.starts_with(&place()) && message.contains(says), "{message}");
         }
+    }
+
+    #[test]
+    fn texts_are_kept_for_a_program_that_reads_them() {
+        let texts = Texts::default();
+        let of = |number: usize| Feature { texts: Some((&texts, number)), ..feature(None, &[]) };
+        let survey = |number: usize, cells: &[&str]| {
+            let mut survey = Survey::default();
+            cells.iter().for_each(|cell| of(number).survey(cell, &mut survey));
+            of(number).decide(&survey);
+            let mut feature = of(number);
+            cells.iter().map(|cell| text(&mut feature, cell).unwrap()).collect::<Vec<f64>>()
+        };
+        let told = |number: usize, value: f64| {
+            let mut told = String::new();
+            texts.with_text(number, value, &mut |text| told = text.to_owned());
+            told
+        };
+        // Words, dates, codes, identifiers beyond 2^53, and what else is text.
+        for (number, cells) in [
+            &["Rome", "Oslo", "NA", "Rome"][..],
+            &["2024-01-31", "31.1.2024", "2024-01-31", "None"],
+            &["007", "7", "0012", "7"],
+            &["9007199254740993", "1", "-9007199254740993", "1"],
+            &["71.2%", "1,234", "$5", "71.2%"],
+            &["1", "1.0", "1e0", "1"],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let values = survey(number, cells);
+            assert!(texts.is_text(number), "{cells:?}");
+            for (cell, value) in cells.iter().zip(values) {
+                assert_eq!(told(number, value), *cell);
+            }
+        }
+        assert_eq!(survey(10, &["1.50", "NA", "-2", "", "inf"]), [1.5, -1.0, -2.0, -1.0, f64::INFINITY]);
+        assert_eq!([1.5, -2.0].map(|value| told(10, value)), ["1.50", ""]);
+        assert_eq!(survey(11, &["True", "False", "nan"]), [1.0, 0.0, -1.0]);
+        assert_eq!([1.0, 0.0].map(|value| told(11, value)), ["True", "False"]);
+        assert_eq!(survey(12, &["", "NA"]), [-1.0, -1.0]);
+        assert!(!(10..13).any(|number| texts.is_text(number)));
+        // A column in which nothing was decided becomes what its first cell is.
+        assert_eq!(of(12).text("late", place).unwrap(), 0.0);
+        let message = of(10).text("x", place).unwrap_err().to_string();
+        assert!(message.contains("a text in a column whose first rows hold numbers"), "{message}");
     }
 
     #[test]
@@ -502,10 +639,7 @@ mod tests {
             assert!(message.to_string().contains("no category of this column"), "{message}");
         }
         let message = feature.text("Rod", place).unwrap_err().to_string();
-        assert!(
-            message.contains("the nearest is \"red\"") && !message.contains("--missing"),
-            "{message}"
-        );
+        assert!(message.contains("the nearest is \"red\"") && !message.contains("--missing"), "{message}");
         let message = feature.text("unknown", place).unwrap_err().to_string();
         assert!(message.contains("pass --missing \"unknown\""), "{message}");
         let codes_of_a_matrix = [0.0, 4.0, 9.0].map(|code| feature.code(code));

@@ -116,8 +116,8 @@ impl<R: Read> Read for Utf16<R> {
 
 /// Characters of the bytes 0x80 to 0x9f in Windows-1252; those of the others are their numbers in Unicode.
 const WINDOWS_1252: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
-    '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
+    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
 /// Describes a text that is not in UTF-8, and how to convert it: the predicate of a sentence about the text.
@@ -149,7 +149,8 @@ mod tests {
     #[test]
     fn utf_16_is_recognized_and_decoded() {
         for endian in [Endian::Little, Endian::Big] {
-            for text in ["age,bmi\n1,2\n", "\u{feff}größe;alter\r\n1;2", "\u{feff}年齢,😀\n1,2\n", "\u{feff}"] {
+            for text in ["age,bmi\n1,2\n", "\u{feff}größe;alter\r\n1;2", "\u{feff}年齢,😀\n1,2\n", "\u{feff}"]
+            {
                 let bytes = encoded(text, endian);
                 assert_eq!(utf_16(&bytes), Some(endian), "{text:?}");
                 let mut decoded = String::new();
@@ -169,7 +170,13 @@ mod tests {
                 assert!(error.unwrap_err().to_string().contains("truncated"), "{cut}");
             }
         }
-        for other in [&b"a,b\0"[..], b"age,bmi\n1,2\n", b"\xff\xfe\0\0a\0\0\0", b"\0\0\0\0\0\0\0\0", b"a\0b\0\x01\0c\0"] {
+        for other in [
+            &b"a,b\0"[..],
+            b"age,bmi\n1,2\n",
+            b"\xff\xfe\0\0a\0\0\0",
+            b"\0\0\0\0\0\0\0\0",
+            b"a\0b\0\x01\0c\0",
+        ] {
             assert_eq!(utf_16(other), None, "{other:?}");
         }
     }

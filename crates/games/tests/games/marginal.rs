@@ -335,15 +335,20 @@ fn infinite_values_are_mixed_as_any_others() {
     };
     let rows = [[0.0, -infinite, 1.0], [infinite, 7.0, -infinite], [infinite, -infinite, infinite]];
     let background = Background::rows(rows.concat(), 3).unwrap();
-    for explicand in
-        [[infinite, 0.0, infinite], [-infinite, -infinite, 0.5], [0.0, 1.0, -infinite], [f64::NAN, infinite, 2.0]]
-    {
+    for explicand in [
+        [infinite, 0.0, infinite],
+        [-infinite, -infinite, 0.5],
+        [0.0, 1.0, -infinite],
+        [f64::NAN, infinite, 2.0],
+    ] {
         let game = MarginalGame::new(&model, &explicand, &background).unwrap();
         let mut values = [0.0; 8];
         game.values(&Coalitions::from_masks(3, 0..8), &mut values).unwrap();
         for (mask, value) in values.into_iter().enumerate() {
             let mixed = |row: &[f64; 3]| {
-                model(&std::array::from_fn::<_, 3, _>(|i| if mask >> i & 1 == 1 { explicand[i] } else { row[i] }))
+                model(&std::array::from_fn::<_, 3, _>(
+                    |i| if mask >> i & 1 == 1 { explicand[i] } else { row[i] },
+                ))
             };
             let mean = rows.iter().map(mixed).sum::<f64>() / 3.0;
             assert!((value - mean).abs() < 1e-12, "{explicand:?}, {mask:03b}: {value}, not {mean}");

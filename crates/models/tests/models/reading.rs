@@ -569,7 +569,8 @@ fn the_old_binary_format_of_xgboost_is_refused_with_how_to_save_it_again() {
         for mark in [&b"binf"[..], b""] {
             let message = refusal(&[mark, &parameters, &[7; 500]].concat());
             assert!(
-                message.contains("old binary format") && message.contains("booster.save_model(\"model.json\")"),
+                message.contains("old binary format")
+                    && message.contains("booster.save_model(\"model.json\")"),
                 "{objective}: {message}"
             );
         }

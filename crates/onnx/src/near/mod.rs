@@ -70,7 +70,9 @@ impl NearRow {
             }
             if !(value as f32).is_finite() {
                 let what = format!("row {row}");
-                return Err(GameError::InfiniteInput { what, column, value, reason: crate::error::COMPUTES }.into());
+                return Err(
+                    GameError::InfiniteInput { what, column, value, reason: crate::error::COMPUTES }.into()
+                );
             }
         }
         Ok(())

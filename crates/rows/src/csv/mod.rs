@@ -13,6 +13,7 @@ use crate::columns::{self, Chosen};
 use crate::encoding::not_utf_8;
 use crate::error::{Result, RowsError};
 use crate::table::{Block, Read, Receive};
+use crate::texts::Survey;
 use crate::wanted::Wanted;
 
 use lines::{BYTE_ORDER_MARK, Pieces, open_quote, split_header};
@@ -33,6 +34,9 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
             }
         };
         reader.block.clear();
+        if reader.rows == 0 {
+            reader.survey(rows);
+        }
         reader.read(rows)?;
         if !reader.block.values.is_empty() && !receive(&mut reader.block) {
             break;
@@ -68,13 +72,42 @@ impl<'a> Reader<'a> {
         let mut chosen = columns::by_name(&header, wanted)?;
         if comments > 0 {
             let lines = if comments == 1 { "1 line".to_owned() } else { format!("{comments} lines") };
-            chosen.notes.insert(0, format!("{lines} above the header begin with # and are skipped as comments"));
+            chosen
+                .notes
+                .insert(0, format!("{lines} above the header begin with # and are skipped as comments"));
         }
         let names = chosen.columns.iter().map(|&column| header[column].clone());
         let features = Feature::all(names, wanted);
         let block = chosen.block(Some(&header));
         let decimal_comma = wanted.decimal_comma;
         Ok(Self { header, separator, decimal_comma, chosen, features, block, rows: 0, lines })
+    }
+
+    /// Finds out what the columns are whose texts are kept, from the first rows.
+    fn survey(&self, bytes: &[u8]) {
+        let kept: Vec<usize> =
+            (0..self.features.len()).filter(|&feature| self.features[feature].keeps_texts()).collect();
+        if kept.is_empty() {
+            return;
+        }
+        let mut surveys: Vec<Survey> = kept.iter().map(|_| Survey::default()).collect();
+        let mut reader = ::csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(self.separator)
+            .from_reader(bytes);
+        // What is wrong with a row is said when it is read.
+        for record in reader.byte_records().map_while(::std::result::Result::ok) {
+            for (&feature, survey) in kept.iter().zip(&mut surveys) {
+                let cell = record.get(self.chosen.columns[feature]).unwrap_or_default();
+                if let Ok(text) = std::str::from_utf8(cell) {
+                    self.features[feature].survey(text, survey);
+                }
+            }
+        }
+        for (&feature, survey) in kept.iter().zip(&surveys) {
+            self.features[feature].decide(survey);
+        }
     }
 
     /// Appends the next rows, which `bytes` hold whole, to the block.
@@ -128,7 +161,8 @@ impl<'a> Reader<'a> {
             }
             if let Some(id) = self.chosen.id {
                 let place = || format!("{}, column {id} {:?}", place(), header[id]);
-                let text = std::str::from_utf8(&record[id]).map_err(|_| other_encoding(&record[id], place()))?;
+                let text =
+                    std::str::from_utf8(&record[id]).map_err(|_| other_encoding(&record[id], place()))?;
                 self.block.ids.push(text.trim().to_owned());
             }
             if let Some(column) = self.chosen.weight {
@@ -361,13 +395,19 @@ mod tests {
         assert!(table(b"\xff\xfea\0,\0b\0\n", &two()).unwrap_err().to_string().contains("UTF-8"));
         let refused = |text: &[u8], wanted: &Wanted<'_>| table(text, wanted).unwrap_err().to_string();
         let message = refused(b"gr\xf6\xdfe,b\n1,2\n", &two());
-        assert!(message.starts_with("the header is not encoded in UTF-8") && message.contains("größe"), "{message}");
+        assert!(
+            message.starts_with("the header is not encoded in UTF-8") && message.contains("größe"),
+            "{message}"
+        );
         let message = refused(b"a,b\n1,caf\xe9\n", &two());
         let place = "row 0 (line 2), column 1 \"b\" is not encoded in UTF-8; if it reads \"café\"";
         assert!(message.starts_with(place) && message.contains("iconv -f WINDOWS-1252"), "{message}");
         let with_id = Wanted { id: Some("who"), ..two() };
         let message = refused(b"a,b,who\n1,2,Zo\xeb\n", &with_id);
-        assert!(message.contains("column 2 \"who\" is not encoded in UTF-8; if it reads \"Zoë\""), "{message}");
+        assert!(
+            message.contains("column 2 \"who\" is not encoded in UTF-8; if it reads \"Zoë\""),
+            "{message}"
+        );
         // A column that is not wanted may hold anything.
         let names = ["a", "b"].map(str::to_owned);
         let named = Wanted { names: Some(&names), ..two() };
@@ -400,7 +440,10 @@ mod tests {
         let message = read_all("# x\n# y\na,b\n1,2\n3,x\n").unwrap_err().to_string();
         assert!(message.contains("row 1 (line 5)"), "{message}");
         let message = read_all("a,b\n1,2\n# the end\n").unwrap_err().to_string();
-        assert!(message.contains("row 1 (line 3) has 1 cells") && message.contains("is a comment"), "{message}");
+        assert!(
+            message.contains("row 1 (line 3) has 1 cells") && message.contains("is a comment"),
+            "{message}"
+        );
         let one = Wanted { count: Some(1), ..two() };
         let message = table(b"Report of 2026\na,b\n1,2\n", &one).unwrap_err().to_string();
         assert!(message.contains("if the first line is a title"), "{message}");

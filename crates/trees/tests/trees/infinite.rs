@@ -19,8 +19,7 @@ fn trees(random: &mut Random, features: usize, depth: usize, at_most: bool) -> V
         tree.at_most = at_most;
         for node in 0..tree.left.len() {
             if tree.left[node] != -1 && random.chance(50) {
-                tree.number[node] =
-                    [f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN][random.below(4)];
+                tree.number[node] = [f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN][random.below(4)];
             }
         }
         tree
@@ -106,7 +105,10 @@ fn games_of_a_row_are_the_tree_written_out() {
         let all = Coalitions::from_masks(4, 0..16);
         for row in case.rows().iter() {
             let (mut marginal, mut by_path) = ([0.0; 16], [0.0; 16]);
-            MarginalGame::new(&case.ensemble, row, &case.background).unwrap().values(&all, &mut marginal).unwrap();
+            MarginalGame::new(&case.ensemble, row, &case.background)
+                .unwrap()
+                .values(&all, &mut marginal)
+                .unwrap();
             PathDependentGame::new(&case.ensemble, row).unwrap().values(&all, &mut by_path).unwrap();
             for mask in 0..16usize {
                 let mean = |mixture: &[f64]| {
@@ -116,7 +118,8 @@ fn games_of_a_row_are_the_tree_written_out() {
                 };
                 let wanted: f64 = case.background.as_rows().iter().map(mean).sum();
                 assert!((marginal[mask] - wanted).abs() < 1e-12, "{mask:04b} of {row:?}, {trees:?}");
-                let wanted: f64 = trees.iter().map(|tree| tree.path_dependent(row, |i| mask >> i & 1 == 1)).sum();
+                let wanted: f64 =
+                    trees.iter().map(|tree| tree.path_dependent(row, |i| mask >> i & 1 == 1)).sum();
                 assert!((by_path[mask] - wanted).abs() < 1e-12, "{mask:04b} of {row:?}, {trees:?}");
             }
         }

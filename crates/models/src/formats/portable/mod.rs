@@ -8,9 +8,7 @@
 mod categories;
 mod rules;
 
-use crate::ensemble::{
-    Ensemble, EnsembleParts, Link, Origin, TreeParts, Width, at_most, at_most_infinity,
-};
+use crate::ensemble::{Ensemble, EnsembleParts, Link, Origin, TreeParts, Width, at_most, at_most_infinity};
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
 
