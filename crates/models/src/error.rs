@@ -181,7 +181,7 @@ pub enum ModelError {
         /// The objective in the file.
         objective: String,
     },
-    /// Rows of the wrong shape, or with infinite values.
+    /// Rows of the wrong shape, or with infinite values that the model computes with.
     #[error(transparent)]
     Game(#[from] GameError),
 }

@@ -14,7 +14,7 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Game`] for rows of another width or with infinite values, and where there are none.
+    /// [`ModelError::Game`] for rows of another width, and where there are none.
     pub fn with_covers_of(self, rows: Rows<'_>) -> Result<Self, ModelError> {
         self.with_covers(rows, None)
     }

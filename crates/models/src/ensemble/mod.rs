@@ -23,7 +23,7 @@ mod vector_tree;
 mod width;
 mod words;
 
-pub(crate) use self::build::{EnsembleParts, TreeParts, at_most};
+pub(crate) use self::build::{EnsembleParts, TreeParts, at_most, at_most_infinity};
 pub(crate) use self::category::category_hash;
 pub(crate) use self::joint::JointTrees;
 pub(crate) use self::linear::LinearLeaf;

@@ -41,6 +41,9 @@ pub(crate) enum Rule {
 pub(crate) const ZERO: f64 = 1e-35_f32 as f64;
 
 impl Rule {
+    /// Left iff x̂ is a number, an infinite one included.
+    pub(crate) const ANY_NUMBER: Self = Self::Between { lowest: f64::NEG_INFINITY, highest: f64::INFINITY };
+
     /// Left iff x̂ is exactly one of `numbers`.
     pub(crate) fn exactly(mut numbers: Vec<f64>) -> Self {
         numbers.sort_unstable_by(f64::total_cmp);
