@@ -58,7 +58,7 @@ def _check(model, ensemble, given, values, what, linked, threads, whose):
             found += [candidate for candidate in own_predictions(model, ensemble, _doubled(rows), linked) if ours.is_comparable(candidate)]
         if not found:
             continue
-        faults = [(candidate, *ours.faults(candidate, _is_single(rows))) for candidate in found]
+        faults = [(candidate, *ours.faults(candidate, _computes_in_single(model, rows))) for candidate in found]
         first = faults[0]
         if not all(len(fault[1]) for fault in faults):
             return len(places)
@@ -178,7 +178,10 @@ def _xgboost(model, ensemble, linked):
     start, end, _, _ = ensemble._member_rounds[0]
     within = dict(iteration_range=(start, end)) if ensemble._chosen else {}
     if not callable(getattr(model, "get_booster", None)):
-        return [(_named(model, "predict(output_margin=True)"), lambda rows: model.predict(_matrix(model, rows), output_margin=True, **_checked(rows), **within), False)]
+        calls = [(_named(model, "predict(output_margin=True)"),
+                  lambda rows: model.predict(_matrix(model, rows), output_margin=True, **_checked(rows), **within), False)]
+        # Some objectives, such as multi:softmax, return the number of a class, which has another shape than the outputs.
+        return calls + [(_named(model, "predict"), lambda rows: model.predict(_matrix(model, rows), **_checked(rows), **within), True)] * linked
     own = [] if within else _overrides(model, "xgboost", hasattr(model, "n_classes_"))
     calls = own or [(_named(model, "predict(output_margin=True)"), lambda rows: model.predict(rows, output_margin=True, **within), False)]
     if linked and not own:
@@ -221,12 +224,16 @@ def _catboost(model, ensemble, linked):
     own = [] if within else _overrides(model, "catboost", hasattr(model, "predict_proba"))
     # Only predictions that begin with the first tree have the bias.
     bias = np.asarray(model.get_scale_and_bias()[1]) if start else 0
-    calls = own or [(_named(model, 'predict(prediction_type="RawFormulaVal")'),
-                     lambda rows: model.predict(rows, prediction_type="RawFormulaVal", thread_count=1, **within) + bias, False)]
-    if linked and not own and not start:
-        is_classifier = hasattr(model, "predict_proba")
-        method = "predict_proba" if is_classifier else "predict"
-        calls.append((_named(model, method), lambda rows: getattr(model, method)(rows, **within), True))
+    if own:
+        return own
+    kind = dict(prediction_type="RawFormulaVal") if _takes(model, "predict", "prediction_type") else {}
+    label = 'predict(prediction_type="RawFormulaVal")' if kind else "predict"
+    calls = [(_named(model, label), lambda rows: model.predict(rows, thread_count=1, **kind, **within) + bias, False)]
+    if linked and not start:
+        kind = {"logistic": "Probability", "softmax": "Probability", "exponential": "Exponent"}.get(ensemble.link) if kind else None
+        kind = {} if kind is None else dict(prediction_type=kind)
+        calls.append((_named(model, "".join(["predict", *(f'(prediction_type="{one}")' for one in kind.values())])),
+                      lambda rows: model.predict(rows, thread_count=1, **kind, **within), True))
     return calls
 
 
@@ -288,6 +295,12 @@ def _containers(model, ensemble, given, places, values):
             continue
         if rows is not None:
             yield rows
+
+
+def _computes_in_single(model, rows):
+    """Whether a model may round what rows hold, or steps between, to 32 bits."""
+    # LightGBM before 4 does so with frames of several types.
+    return _is_single(rows) or family(model) == "lightgbm" and hasattr(rows, "dtypes")
 
 
 def _is_single(rows):
@@ -371,6 +384,9 @@ def _as_read(ensemble, values):
             if ensemble.origin[0].startswith("CatBoost"):
                 column = pandas.Series([str(int(code)) if code == code else "nan" for code in column], dtype=object)
             else:
+                # Files have whole numbers as floating-point ones, and some libraries tell the types apart.
+                if all(isinstance(category, float) and category.is_integer() for category in categories):
+                    categories = [int(category) for category in categories]
                 column = pandas.Categorical.from_codes(np.where(np.isnan(column), -1, column).astype(int), categories=categories)
         columns.append(pandas.Series(column))
     frame = pandas.concat(columns, axis=1)

@@ -233,6 +233,9 @@ def _of_lightgbm(model):
             booster = model.booster_
         except Exception as error:
             raise NotFittedError(f"{_kind(model)} is not fitted; call fit first") from error
+    options = model.get_params() if callable(getattr(model, "get_params", None)) else {}
+    if options.get("pred_early_stop"):
+        raise Unknown(f"{_kind(model)} does not add up all its trees for each row (pred_early_stop)")
     best, count = booster.best_iteration, booster.current_iteration()
     used = min(best, count) if best is not None and best > 0 else count
 
