@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 
+from ._column_names import names_as
 from ._errors import DataError
 from ._names import listed, nearest, numbered
 
@@ -32,11 +33,11 @@ class Table:
 
 
 class Wanted:
-    """What a model wants of rows: names and number of its features, the codes of their words, the number that stands for a missing value beside
-    NaN, and whether what a sparse matrix does not store is missing (else it is 0)."""
+    """What a model wants of rows: names and number of its features, the codes of their words, the library that spelled the names, the number that
+    stands for a missing value beside NaN, and whether what a sparse matrix does not store is missing (else it is 0)."""
 
-    def __init__(self, names=None, count=None, coder=None, rewritten=False, missing=None, sparse_is_missing=False, cells=None):
-        self.names, self.count, self.coder, self.rewritten = names, count, coder, rewritten
+    def __init__(self, names=None, count=None, coder=None, library=None, missing=None, sparse_is_missing=False, cells=None):
+        self.names, self.count, self.coder, self.library = names, count, coder, library
         self.missing, self.sparse_is_missing, self.cells = missing, sparse_is_missing, cells or {}
         self.coded = frozenset(coder.features_with_words) if coder is not None else frozenset()
         self.names_differ = names is not None and len(set(names)) == len(names)
@@ -185,9 +186,11 @@ def chosen(names, wanted, what):
     if wanted.names is None:
         return None
     place_of = {name: place for place, name in enumerate(texts)}
-    if wanted.rewritten:
-        for place, name in enumerate(texts):
-            place_of.setdefault(_as_lightgbm(name), place)
+    spellings = names_as(wanted.library, names)
+    for rank in range(1, max(map(len, spellings), default=0)):
+        for place, ways in enumerate(spellings):
+            if rank < len(ways):
+                place_of.setdefault(ways[rank], place)
     found = [place_of.get(name) for name in wanted.names]
     lacking = [name for name, place in zip(wanted.names, found) if place is None]
     if not lacking:
@@ -199,10 +202,6 @@ def chosen(names, wanted, what):
     remedy = next((f'; if the column "{other}" is meant, name it "{name}"' for name, other in slips if other is not None), "")
     raise DataError(f"{what} has {len(texts)} columns, and the model has {len(found)} features, of which {what} lacks {len(lacking)}: "
                     f"{listed(lacking)}{remedy}")
-
-
-def _as_lightgbm(name):
-    return "".join("_" if letter.isspace() or letter in '",:[]{}' else letter for letter in name)
 
 
 class _Coder:

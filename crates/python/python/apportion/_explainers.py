@@ -12,7 +12,7 @@ from ._errors import AccuracyWarning, DataError, ModelWarning, UnknownOption, Us
 from ._explanation import Explanation
 from ._functions import Function
 from ._groups import flat, graph as asked_graph, numbered
-from ._models import ensemble, ensemble_or_none
+from ._models import Ensemble, ensemble, ensemble_or_reason, predicts_behind_link
 from ._names import listed, nearest
 from ._options import OPTIONS, accuracy_in_words, options
 from ._schema import Grown, Schema
@@ -69,7 +69,9 @@ class Explainer:
         self._asked = dict(value=str(value), method=str(method), budget=budget, until=until, seed=seed, **more)
         self._groups, self._graph, self._game = groups, graph, game
         method_of_model = model_output if model_output not in ("raw", "probability", "log_loss") else None
-        self.ensemble = ensemble_or_none(model, rounds) if method_of_model is None else None
+        self.ensemble, reason = ensemble_or_reason(model, rounds, 4) if method_of_model is None else (None, None)
+        if self.ensemble is not None and model_output == "raw" and not isinstance(model, Ensemble) and predicts_behind_link(model):
+            self.model_output = model_output = "probability"
         self._kept = {}
         if self.ensemble is None:
             if model_output in ("log_loss", "probability"):
@@ -77,6 +79,8 @@ class Explainer:
             if any(more.get(option) is not None for option in ("kernel", "precision", "rows")):
                 raise UsageError("kernel, precision and rows say how the tree oracle computes, which is not asked here; leave them out")
             self.function, self._schema = Function(model, method_of_model), None
+            if reason is not None:
+                self._reasons.append(f"not exact, explained as a function: {reason}")
             self._wanted = Wanted(self._names)
             self._background = None if background is None else self._table(background, "the background")
             if background is not None:
@@ -94,6 +98,8 @@ class Explainer:
         if game == "path-dependent" and self.ensemble is None:
             raise UsageError('game="path-dependent" is of tree ensembles, and the model is none')
         if self._background is not None:
+            if self.ensemble is not None:
+                self._compare(background, self._background, "the background")
             self._prepare(self._background)
 
     def __call__(self, X, y=None, *, interactions=False, threads=None, progress=None, checkpoint=None):
@@ -110,10 +116,10 @@ class Explainer:
         if checkpoint is not None and (interactions or self.model_output == "log_loss" or not len(rows.values)):
             raise UsageError("checkpoint: it is kept of the values of rows, and not of interactions, losses or no rows; leave it out")
         if self.model_output == "log_loss":
+            self._compare(X, rows, "X")
             return self._losses(rows, y, threads)
         core = self._prepare(rows)
-        if self._check and self.function is not None and len(rows.values):
-            self.function.taking(rows.schema).check(rows.given, rows.values, "X")
+        self._compare(X, rows, "X")
         if interactions:
             form = "index" if interactions is True else str(interactions)
             if form not in ("index", "remainder"):
@@ -228,6 +234,17 @@ class Explainer:
             function = self.function.taking(rows.schema)
             model = [function.name, rows.schema.fingerprint(), digest(function(rows.values[:8].copy()))]
         return [self._asked, self._game, self._groups, self._graph, self.model_output, digest(rows.values, absent, self._weights), model]
+
+    def _compare(self, given, rows, what):
+        """Raises if the model predicts something else for rows as they are passed on, or as its trees were read."""
+        if not self._check or not len(rows.values):
+            return
+        if self.function is not None:
+            self.function.taking(rows.schema).check(rows.given, rows.values, what)
+        else:
+            from ._agreement import check
+
+            check(None, self.ensemble, given, rows.values, what, linked=self.model_output == "probability", threads=self.threads)
 
     def _table(self, X, what="X"):
         if self.function is None:
