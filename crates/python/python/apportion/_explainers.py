@@ -421,7 +421,10 @@ class TreeExplainer(Explainer):
             raise UsageError(f'model_output="{model_output}": what trees expect along their paths is defined for margins only; give data')
         if game == "marginal" and data is None:
             raise UsageError('feature_perturbation="interventional" is played against rows: give data')
+        is_behind_link = not isinstance(model, Ensemble) and game != "path-dependent" and model_output == "raw" and predicts_behind_link(model)
         model = ensemble(model, rounds)
+        if is_behind_link:
+            model_output = "probability"
         if game is None and data is None and not model.has_covers and model_output == "raw":
             raise UsageError(f"{model.lacks_covers}; give data to explain against")
         super().__init__(model, data, game=game, model_output=model_output, feature_names=feature_names, **more)
