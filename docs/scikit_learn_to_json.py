@@ -1,20 +1,20 @@
-"""Writes tree models and linear models of scikit-learn (1.4 or later), pipelines included, as JSON (docs/tree-json.md).
+"""Writes tree models and linear models of scikit-learn (1.2 or later), pipelines included, as JSON (docs/tree-json.md).
 
     from scikit_learn_to_json import save
     save(model, "model.json")
 
-or, of a model in a file that you trust, `python scikit_learn_to_json.py model.joblib model.json`.
+or, for a model in a file that you trust, `python scikit_learn_to_json.py model.joblib model.json`.
 
-A model becomes a sum of trees. Where transformers come before the trees, every split is written as a split on the column of the table:
-the transformers themselves are asked what they make of each category, of a missing value and of numbers, and the threshold on a number is
-found by bisection over all doubles. So the JSON decides as the pipeline does, whatever the row. A linear model becomes a tree for each
-column, of one leaf, which is linear, or with a leaf for each category or bin.
+A model becomes a sum of trees. If transformers come before the trees, every split is written as a split on the column of the table: the
+transformers are called with each category, each kind of missing value and with numbers, and the threshold on a number is found by bisection
+over all doubles. So the JSON decides as the pipeline does, for every row. A linear model becomes a leaf that is linear, and trees of one
+column each for categories, bins and imputed values.
 """
 # mypy: ignore-errors
 import json
 import sys
 import warnings
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import sklearn
@@ -28,22 +28,41 @@ IDENTITY = {"name": "identity"}
 SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Binarizer"}
 TREES = {"DecisionTreeRegressor", "DecisionTreeClassifier", "ExtraTreeRegressor", "ExtraTreeClassifier"}
 FORESTS = {"RandomForestRegressor", "RandomForestClassifier", "ExtraTreesRegressor", "ExtraTreesClassifier"}
+BOOSTING = {"GradientBoostingRegressor", "GradientBoostingClassifier"}
+HISTOGRAMS = {"HistGradientBoostingRegressor", "HistGradientBoostingClassifier"}
 LINEAR = {"LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "LassoLars", "LassoLarsCV", "LassoLarsIC", "Lars", "LarsCV", "ElasticNet", "ElasticNetCV",
           "MultiTaskLasso", "MultiTaskLassoCV", "MultiTaskElasticNet", "MultiTaskElasticNetCV", "OrthogonalMatchingPursuit",
           "OrthogonalMatchingPursuitCV", "BayesianRidge", "ARDRegression", "HuberRegressor", "TheilSenRegressor", "QuantileRegressor", "SGDRegressor",
           "PassiveAggressiveRegressor", "LinearSVR", "SVR", "NuSVR", "PoissonRegressor", "GammaRegressor", "TweedieRegressor", "LogisticRegression",
           "LogisticRegressionCV", "RidgeClassifier", "RidgeClassifierCV", "SGDClassifier", "Perceptron", "PassiveAggressiveClassifier", "LinearSVC",
           "SVC", "NuSVC", "LinearDiscriminantAnalysis"}
-WRAPPERS = {"RANSACRegressor": "estimator_", "GridSearchCV": "best_estimator_", "RandomizedSearchCV": "best_estimator_", "HalvingGridSearchCV": "best_estimator_",
-            "HalvingRandomSearchCV": "best_estimator_", "FrozenEstimator": "estimator", "TunedThresholdClassifierCV": "estimator_",
-            "FixedThresholdClassifier": "estimator_", "IForest": "detector_"}
+WRAPPERS = {"RANSACRegressor": "estimator_", "BaseSearchCV": "best_estimator_", "GridSearchCV": "best_estimator_", "RandomizedSearchCV": "best_estimator_",
+            "HalvingGridSearchCV": "best_estimator_", "HalvingRandomSearchCV": "best_estimator_", "FrozenEstimator": "estimator",
+            "TunedThresholdClassifierCV": "estimator_", "FixedThresholdClassifier": "estimator_", "pyod.IForest": "detector_"}
+SURVIVAL_TREES = {"sksurv.SurvivalTree", "sksurv.ExtraSurvivalTree"}
+SURVIVAL_FORESTS = {"sksurv.RandomSurvivalForest", "sksurv.ExtraSurvivalTrees"}
+QUANTILE_FORESTS = {"quantile_forest.RandomForestQuantileRegressor", "quantile_forest.ExtraTreesQuantileRegressor"}
+# Classes of imbalanced-learn that differ from scikit-learn's in how they are fitted, and not in how they predict.
+LIKE = {"imblearn.Pipeline": "Pipeline", "imblearn.BalancedRandomForestClassifier": "RandomForestClassifier",
+        "imblearn.BalancedBaggingClassifier": "BaggingClassifier", "imblearn.EasyEnsembleClassifier": "BaggingClassifier",
+        "imblearn.RUSBoostClassifier": "AdaBoostClassifier"}
 REFUSED = {
-    "Stacking": "its last estimator looks at the predictions of the others, so it is no sum of trees; save its estimators_ one by one",
-    "AdaBoostRegressor": "it is a weighted median of trees, and no sum; train gradient boosting, a forest or BaggingRegressor",
-    "CalibratedClassifierCV": "calibration bends each classifier by itself; save the classifier that it was given, fitted by itself",
-    "Chain": "later members look at what earlier ones predict; use MultiOutputRegressor or MultiOutputClassifier",
-    "CatBoost": "save it by its own save_model, and explain rows that the steps before it have transformed",
+    "Stacking": "its last estimator uses the predictions of the others, so it is not a sum of trees; save its estimators_ one by one",
+    "AdaBoostRegressor": "it is a weighted median of trees, not a sum; train gradient boosting, a forest or BaggingRegressor",
+    "CalibratedClassifierCV": "calibration transforms the output of each classifier separately; save the classifier inside it, fitted without calibration",
+    "Chain": "later members use what earlier ones predict; use MultiOutputRegressor or MultiOutputClassifier",
+    "CatBoost": "save it with its own save_model, and explain rows that the steps before it have transformed",
+    "Quantile": "its default prediction is a quantile of the training targets in the leaves, not a sum of leaves; set default_quantiles=\"mean\" for the mean",
+    "econml": "its predictions are solutions of equations that are averaged over trees, or come from several models, so they are not sums of leaves",
 }
+ANY_MODEL = "apportion.Explainer(model, X) works for any model"
+
+# Classes of these libraries are known; a class of any other library is what the first of these classes that it derives from is.
+LIBRARIES = {"sklearn", "imblearn", "xgboost", "lightgbm", "ngboost", "sksurv", "quantile_forest", "pyod", "econml", "catboost"}
+# What a derived class may define without changing its predictions.
+HARMLESS = ("fit", "_fit", "partial_fit", "score", "get_params", "set_params", "get_feature_names_out", "get_metadata_routing", "set_", "_more_tags",
+            "_get_tags", "_repr", "_parameter_constraints", "_estimator_type", "_required_parameters", "_get_param_names", "_abc_impl", "_sklearn_")
+PREDICTIONS = {"predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples", "transform"}
 
 
 class Refused(ValueError):
@@ -51,74 +70,124 @@ class Refused(ValueError):
 
 
 def refuse(thing, why):
-    raise Refused(f"{thing if isinstance(thing, str) else type(thing).__name__}: {why}")
+    """Raises Refused: the reason, and what to do."""
+    name = thing if isinstance(thing, str) else type(thing).__name__
+    raise Refused(f"{name} cannot be explained exactly: {why}; {ANY_MODEL}")
 
 
-# What the features are that trees look at.
+def kind_of(thing):
+    """The class of a known library that defines what an object does: "Pipeline" for scikit-learn's, "ngboost.NGBRegressor" for others, and ""
+    for an object without such a class. A derived class is the class that it derives from if it leaves predictions and transformations alone.
+    """
+    derived_classes, known = [], None
+    for base in type(thing).__mro__:
+        if base.__module__.partition(".")[0] in LIBRARIES:
+            known = base
+            break
+        derived_classes.append(base)
+    if known is None:
+        return ""
+    library = known.__module__.partition(".")[0]
+    name = known.__name__ if library == "sklearn" else f"{library}.{known.__name__}"
+    if known.__name__ != "BaseEstimator" and not known.__name__.endswith("Mixin"):
+        for base in derived_classes:
+            for attribute in vars(base):
+                is_special = attribute.startswith("__") and attribute != "__getattribute__"
+                is_harmless = attribute.startswith(HARMLESS) and attribute not in PREDICTIONS
+                if hasattr(known, attribute) and not is_special and not is_harmless:
+                    refuse(thing, f"{base.__module__}.{base.__name__} overrides {attribute} of {name}")
+        for attribute in PREDICTIONS & set(getattr(thing, "__dict__", ())):
+            if hasattr(known, attribute):
+                refuse(thing, f"this object has its own {attribute} in place of that of {name}")
+    return LIKE.get(name, name)
 
 
-@dataclass(frozen=True)
-class Feature:
+# The features that trees look at.
+
+
+class Feature(NamedTuple):
     """A feature of the trees: a function of one column of the table."""
     column: int
     encoded: bool = False  # whether it is a function of the column's category
-    raw: bool = True  # whether it is the column itself, or but for missing values
-    bins: int = 0  # how many features say together which bin a number is in
+    raw: bool = True  # whether it is the column itself, except for missing values and markers of them
+    bins: int = 0  # the number of features that together say which bin a number is in
     bin: int = 0  # which of them this is
-    slope: float = 1.0  # of a number that is slope * x + shift; None where it is anything else
+    slope: float = 1.0  # for a number that is slope * x + shift; None for anything else
     shift: float = 0.0
-    steps: tuple = ()  # of a number that is a step function: what it is at most in each step but the last
+    steps: tuple = ()  # for a number that is a step function: its maximum in each step but the last
+    flat: bool = False  # whether only missing values and markers of them make a difference
+    imputed: bool = False  # whether missing values, or markers of them, were replaced
 
 
 class View:
     """The features that a model sees, and how rows of the table become them."""
 
-    def __init__(self, table, features, steps=()):
-        self.table, self.features, self.steps, self.zeros_missing = table, features, steps, False
+    def __init__(self, table, features=None, steps=()):
+        self.table, self.given, self.steps, self.zeros_missing, self.problem = table, features, steps, False, None
+
+    @property
+    def features(self):
+        """The features; those of a table without steps are made when they are first used."""
+        if self.given is None:
+            self.given = [Feature(column) for column in range(self.table.count)]
+        return self.given
+
+    @property
+    def count(self):
+        """The number of features."""
+        return self.table.count if self.given is None else len(self.given)
 
     def of(self, transformer):
         """The features behind a transformer."""
         return View(self.table, derived(transformer, self.features, self.table), (*self.steps, transformer.transform))
 
+    def after(self, step):
+        """The same features, some of whose values a function changes."""
+        return View(self.table, self.features, (*self.steps, step))
+
     def columns(self, chosen):
         """Some of the features, as ensembles choose them for a member."""
+        if self.count == len(chosen) and all(map(int.__eq__, map(int, chosen), range(len(chosen)))):
+            return self
         features = choose("an ensemble of some features each", self.features, chosen)
         return View(self.table, features, (*self.steps, lambda rows: np.asarray(rows)[:, chosen]))
 
     def with_zeros_missing(self):
         """The same for a library that takes what a sparse matrix does not hold for missing."""
-        view = View(self.table, self.features, self.steps)
+        view = View(self.table, self.given, self.steps)
         view.zeros_missing = True
         return view
 
     def is_table(self):
         """Whether features are the columns themselves."""
-        return all(feature == Feature(feature.column) for feature in self.features)
+        return self.given is None or all(feature == Feature(feature.column) for feature in self.features)
 
     def values(self, rows):
-        """What the transformers make of rows of the table; None where they refuse them."""
+        """Rows of the table after all transformers; None if one of them refuses a row."""
         try:
             for step in self.steps:
                 rows = applied(step, rows)
             values = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=float)
             if self.zeros_missing and hasattr(rows, "tocoo"):
                 if not all(feature.encoded for feature in self.features):
-                    refuse("XGBoost behind a sparse matrix", "it takes zeros for missing, those of numbers, too; train with sparse_threshold=0 in "
-                           "the ColumnTransformer, or sparse_output=False in the OneHotEncoder")
+                    refuse("XGBoost behind a sparse matrix", "it takes zeros for missing values, also those of numbers; train with sparse_threshold=0 "
+                           "in the ColumnTransformer, or sparse_output=False in the OneHotEncoder")
                 held = rows.tocoo()
                 values = np.full(values.shape, np.nan)
                 values[held.row, held.col] = held.data
         except Refused:
             raise
-        except (ValueError, TypeError) as problem:
+        except Exception as problem:  # an encoder of any kind may meet what it does not know
             self.problem = problem
             return None
-        if values.shape[1] != len(self.features):
-            refuse("the transformers", f"they make {values.shape[1]} features, where {len(self.features)} were expected")
+        if values.ndim != 2 or values.shape[1] != self.count:
+            refuse("a pipeline", f"its transformers make an array of shape {values.shape}, and {self.count} features were expected")
         return values
 
     def binned(self, values):
         """Values with the number of the bin in each of the features that say it together."""
+        if not any(feature.bins for feature in self.features):
+            return values
         binned = values.copy()
         for index, feature in enumerate(self.features):
             if feature.bins:
@@ -130,16 +199,23 @@ def applied(step, rows):
     try:
         return step(rows)
     except TypeError:  # an encoder that was fitted on objects, as numbers become beside booleans
+        if not hasattr(rows, "astype") or hasattr(rows, "tocoo"):
+            raise
         return step(rows.astype(object))
 
 
 def derived(transformer, inputs, table):
     """The features that a transformer makes, in their order; refuses transformers that mix columns."""
-    kind = type(transformer).__name__
     if isinstance(transformer, str) or transformer is None:
         return [] if transformer == "drop" else inputs
+    if isinstance(transformer, SelectorMixin):
+        changed = [name for name in ("transform", "_transform", "get_support") if getattr(type(transformer), name, None) is not getattr(SelectorMixin, name, None)]
+        if changed:
+            refuse(transformer, f"it overrides {changed[0]} of scikit-learn's selectors of features")
+        return choose(transformer, inputs, transformer.get_support(indices=True))
+    kind = kind_of(transformer)
     if kind == "Pipeline":
-        for _, step in transformer.steps:
+        for step in steps_of(transformer):
             inputs = derived(step, inputs, table)
         return inputs
     if kind == "ColumnTransformer":
@@ -150,17 +226,17 @@ def derived(transformer, inputs, table):
         return [feature for _, step in transformer.transformer_list for feature in derived(step, inputs, table)]
     if kind == "FunctionTransformer" and (transformer.func is None or getattr(transformer.func, "func", None) is check_array):
         return inputs
-    if isinstance(transformer, SelectorMixin):
-        return choose(transformer, inputs, transformer.get_support(indices=True))
     if kind in SCALERS:
-        return [scaled(transformer, number(transformer, feature), feature, place) for place, feature in enumerate(inputs)]
+        return [scaled(transformer, kind, number(transformer, feature), feature, place) for place, feature in enumerate(inputs)]
     if kind == "MissingIndicator":
-        missing_is_nan(transformer)
-        return [replace(inputs[index], slope=0.0, shift=0.0) for index in transformer.features_]
+        for feature in inputs:
+            mark(transformer, feature, table)
+        return [inputs[index]._replace(raw=False, slope=0.0, shift=0.0, steps=(), flat=True) for index in transformer.features_]
     if kind == "SimpleImputer":
-        missing_is_nan(transformer)
-        all_kept = transformer.strategy == "constant" or transformer.keep_empty_features
-        kept = [feature for feature, fill in zip(inputs, transformer.statistics_) if all_kept or not is_missing(fill)]
+        for feature in inputs:
+            mark(transformer, feature, table)
+        all_kept = transformer.strategy == "constant" or getattr(transformer, "keep_empty_features", False)
+        kept = [feature._replace(imputed=True) for feature, fill in zip(inputs, transformer.statistics_) if all_kept or not is_nan(fill)]
         return kept + (derived(transformer.indicator_, inputs, table) if transformer.add_indicator else [])
     if kind in ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder"):
         counts = [1] * len(inputs)
@@ -168,17 +244,23 @@ def derived(transformer, inputs, table):
             counts = transformer._n_features_outs
         elif kind == "TargetEncoder" and transformer.target_type_ == "multiclass":
             counts = [len(transformer.classes_)] * len(inputs)
-        encoded = [encode(transformer, feature, list(known), table) for feature, known in zip(inputs, transformer.categories_)]
+        encoded = [encode(transformer, feature, known, table) for feature, known in zip(inputs, transformer.categories_)]
         return [feature for feature, count in zip(encoded, counts) for _ in range(count)]
     if kind == "KBinsDiscretizer":
         numbers = [number(transformer, feature) for feature in inputs]
         if transformer.encode == "ordinal":
-            return [replace(feature, steps=tuple(range(int(bins) - 1))) for feature, bins in zip(numbers, transformer.n_bins_)]
-        return [feature if feature.encoded else replace(feature, bins=int(bins), bin=bin)
+            return [feature._replace(steps=tuple(range(int(bins) - 1))) for feature, bins in zip(numbers, transformer.n_bins_)]
+        return [feature if feature.encoded else feature._replace(bins=int(bins), bin=bin)
                 for feature, bins in zip(numbers, transformer.n_bins_) for bin in range(bins)]
-    refuse(transformer, "it is not known to keep columns apart, so its features belong to no one column; encoders (OneHotEncoder, OrdinalEncoder, "
-           "TargetEncoder), scalers, SimpleImputer, KBinsDiscretizer, selections of columns and passthrough can come before trees. Apply it to "
-           "the rows yourself, and save the steps after it")
+    refuse(transformer, f"the transformer {type(transformer).__module__}.{type(transformer).__name__} is not known to keep columns apart, so its features "
+           "may depend on several columns; scikit-learn's encoders (OneHotEncoder, OrdinalEncoder, TargetEncoder), scalers, SimpleImputer, "
+           "KBinsDiscretizer, selections of features and passthrough can come before trees")
+
+
+def steps_of(pipeline):
+    """The transformers of a pipeline or a pipeline's part: samplers of imbalanced-learn do nothing when a pipeline predicts."""
+    samples = any(base.__module__.startswith("imblearn.") for base in type(pipeline).__mro__)
+    return [step for _, step in pipeline.steps if not (samples and hasattr(step, "fit_resample"))]
 
 
 def choose(transformer, features, indices):
@@ -191,14 +273,13 @@ def choose(transformer, features, indices):
 def number(transformer, feature):
     if feature.bins:
         refuse(transformer, "it comes after bins that are one-hot encoded; use encode='ordinal'")
-    return replace(feature, raw=False, slope=None, shift=0.0, steps=())
+    return feature._replace(raw=False, slope=None, shift=0.0, steps=())
 
 
-def scaled(transformer, feature, before, place):
-    """The feature with the slope that a scaler leaves it, where it is affine and was before."""
-    kind = type(transformer).__name__
+def scaled(transformer, kind, feature, before, place):
+    """The feature with the slope that a scaler leaves it, if it is affine and was before."""
     if kind == "Binarizer" and before.slope:
-        return replace(feature, steps=(0.0,))
+        return feature._replace(steps=(0.0,))
     if before.slope is None or getattr(transformer, "clip", False) or kind == "Binarizer":
         return feature
     centre, scale = 0.0, 1.0
@@ -212,28 +293,56 @@ def scaled(transformer, feature, before, place):
         scale = transformer.scale_[place]
     elif kind == "MinMaxScaler":
         factor = transformer.scale_[place]
-        return replace(feature, slope=before.slope * factor, shift=before.shift * factor + transformer.min_[place])
-    return replace(feature, slope=before.slope / scale, shift=(before.shift - centre) / scale)
+        return feature._replace(slope=before.slope * factor, shift=before.shift * factor + transformer.min_[place])
+    return feature._replace(slope=before.slope / scale, shift=(before.shift - centre) / scale)
 
 
 def encode(transformer, feature, known, table):
-    if not feature.raw and not feature.encoded:
+    if not feature.raw and not feature.encoded and not feature.flat:
         refuse(transformer, "its categories are numbers that another transformer made; encode the columns as they are in the table")
     if feature.raw:
         for category in known:
             if not isinstance(category, (str, bool, np.bool_, int, float, np.number)) and not is_missing(category):
-                refuse(transformer, f"the category {category!r} is a {type(category).__name__}, where words, numbers and booleans are known")
+                refuse(transformer, f"its category {category!r} is a {type(category).__name__}; expected words, numbers and booleans")
         table.add(feature.column, known)
-    return replace(feature, encoded=True, raw=False)
+    return feature._replace(encoded=feature.raw or feature.encoded, raw=False, slope=None, shift=0.0, steps=())
+
+
+def mark(transformer, feature, table):
+    """A step takes its own marker for missing in the column of a feature."""
+    marker = transformer.missing_values
+    if feature.raw:
+        table.mark(transformer, feature.column, marker)
+    elif isinstance(marker, (int, float, np.number)) and not is_nan(marker) and not feature.encoded and not feature.flat:
+        refuse(transformer, f"missing_values={marker!r} comes after a step that changes numbers, so it is not a number of the table; move this step to the front")
+
+
+def is_nan(value):
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
 def is_missing(value):
-    return value is None or type(value).__name__ == "NAType" or isinstance(value, (float, np.floating)) and np.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or is_nan(value)
 
 
-def missing_is_nan(transformer):
-    if not is_missing(transformer.missing_values):
-        refuse(transformer, f"it takes {transformer.missing_values!r} for missing; replace that by NaN in the table and leave missing_values out")
+# In Python the missing cells of a column are of three kinds, which may take different ways through a pipeline.
+KINDS = ("nan", "None", "<NA>")
+
+
+def kind_of_cell(value):
+    """The kind of a missing cell; None for any other."""
+    if not is_missing(value):
+        return None
+    return "None" if value is None else "<NA>" if type(value).__name__ == "NAType" else "nan"
+
+
+def cell_of_kind(kind):
+    """A missing cell of this kind, or a word that is a marker; raises ImportError for a kind of a library that is not there."""
+    if kind == "<NA>":
+        import pandas
+
+        return pandas.NA
+    return {"nan": np.nan, "None": None}[kind]
 
 
 # Models as sums of trees.
@@ -263,20 +372,22 @@ class Sum:
 
 
 def mean(model, members, weights):
-    """The weighted mean of the outputs of members: each with a list of those that it has, of so many."""
+    """The weighted mean of the outputs of members: each with a list of those that it has, and their number in all."""
     for _, _, member in members:
         if member.link != IDENTITY:
-            refuse(model, "it takes the mean of outputs behind a link (probabilities of boosting, for example), which is no sum of trees; "
-                   "forests and trees can be its members, or save the members one by one")
+            refuse(model, "it averages outputs after a link function (probabilities of boosting, for example), which is not a sum of trees; "
+                   "its members can be forests and trees, or be saved one by one")
     parts = [part.among(outputs, count, weight) for (outputs, count, part), weight in zip(members, np.divide(weights, np.sum(weights)))]
     return Sum(sum(part.base for part in parts), [tree for part in parts for tree in part.trees])
 
 
 def plain(tree, value, view, scale, **more):
     """A tree of anything but histogram gradient boosting."""
-    value = value.reshape(tree.node_count, -1) * (tree.children_left[:, None] < 0)  # what splits would say is not needed
+    value = value.reshape(tree.node_count, -1) * (tree.children_left[:, None] < 0)  # the values of splits are not needed
+    # Before scikit-learn 1.3 trees take no missing values.
+    default_left = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count, dtype=bool))
     return dict(left=tree.children_left, right=tree.children_right, feature=tree.feature, threshold=tree.threshold, value=value.ravel(),
-                default_left=tree.missing_go_to_left, cover=tree.weighted_n_node_samples, scale=scale, view=view, width="single") | more
+                default_left=default_left, cover=tree.weighted_n_node_samples, scale=scale, view=view, width="single") | more
 
 
 def histogram(predictor, output, view):
@@ -288,13 +399,119 @@ def histogram(predictor, output, view):
                 default_left=nodes["missing_go_to_left"], cover=nodes["count"], output=output, sets=sets, view=view, width="double")
 
 
-def linear(model, view):
-    """A linear model: for each output something like a tree, which has coefficients of the view's features."""
-    kind = type(model).__name__
+def of_histograms(model, view):
+    """Histogram gradient boosting. Categories that it has not seen are missing values."""
+    if getattr(model, "_preprocessor", None) is not None:
+        view = view.of(model._preprocessor)
+    elif getattr(model, "is_categorical_", None) is not None and np.any(model.is_categorical_):  # before scikit-learn 1.4
+        known = {column: np.asarray(model._bin_mapper.bin_thresholds_[column], dtype=float) for column in np.flatnonzero(model.is_categorical_)}
+        features = list(view.features)
+        for column, categories in known.items():
+            features[column] = encode(model, features[column], categories.tolist(), view.table)
+
+        def unseen_are_missing(rows):
+            rows = np.array(rows, dtype=float)
+            for column, categories in known.items():
+                rows[~np.isin(rows[:, column], categories), column] = np.nan
+            return rows
+        view = View(view.table, features, (*view.steps, unseen_are_missing))
+    return Sum(model._baseline_prediction.ravel() if np.ndim(model._baseline_prediction) else [float(model._baseline_prediction)],
+               [histogram(tree, output, view) for stage in model._predictors for output, tree in enumerate(stage)],
+               LINKS[type(model._loss.link).__name__])
+
+
+def link_of_boosting(model):
+    """The link of gradient boosting, whose losses are other classes before scikit-learn 1.4."""
+    link = getattr(model._loss, "link", None)
+    if link is not None:
+        return LINKS[type(link).__name__]
+    names = {"log_loss": "LogitLink" if model.estimators_.shape[1] == 1 else "MultinomialLogit", "deviance": "LogitLink", "exponential": "HalfLogitLink"}
+    return LINKS[names.get(model.loss, "IdentityLink")]
+
+
+def of_boosting(model, view):
+    """Gradient boosting that starts from a constant."""
+    if model.init not in (None, "zero"):
+        refuse(model, f"it starts from the predictions of init={model.init!r}, which is not a sum of trees; leave init out")
+    base = np.ravel(model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32)))
+    return Sum(base, [plain(member.tree_, member.tree_.value, view, model.learning_rate, output=output)
+                      for stage in model.estimators_ for output, member in enumerate(stage)], link_of_boosting(model))
+
+
+def of_isolation_forest(model, view):
+    """The margin is the mean path length, and the link makes it the anomaly score."""
+    most = model._max_samples if hasattr(model, "_max_samples") else model.max_samples_
+    link = {"name": "half-power", "unit": float(_average_path_length([most])[0])}
+    trees = [plain(tree, depths(tree) - 1 + _average_path_length(tree.n_node_samples), view, 1 / len(model.estimators_),
+                   feature=np.take(features, tree.feature, mode="clip"))
+             for tree, features in zip((member.tree_ for member in model.estimators_), model.estimators_features_)]
+    return Sum([0.0], trees, link)
+
+
+def depths(tree):
+    """For each node of a tree how many nodes are on the way to it, itself included."""
+    found = np.ones(tree.node_count)
+    for node in range(tree.node_count):  # children have higher numbers than their parents
+        for child in (tree.children_left[node], tree.children_right[node]):
+            if child >= 0:
+                found[child] = found[node] + 1
+    return found
+
+
+def of_survival(model, kind, view):
+    """Survival trees and forests of scikit-survival: the risk score is a mean over trees of a sum over the leaf's cumulative hazards."""
+    members = model.estimators_ if kind in SURVIVAL_FORESTS else [model]
+    trees = []
+    for member in members:
+        if kind_of(member) not in SURVIVAL_TREES:
+            refuse(model, f"its members are {type(member).__name__}; expected survival trees")
+        value = member.tree_.value
+        risk = value[..., 0].ravel() if member.low_memory else value[..., 0][:, member.is_event_time_].sum(axis=1)
+        trees.append(plain(member.tree_, risk, view, 1 / len(members)))
+    return Sum([0.0], trees)
+
+
+def of_regression_forest(model, view):
+    """EconML's forest for regression: the mean of leaves, as long as its equations have the factor 1."""
+    trees = []
+    for member in model.estimators_:
+        tree = member.tree_
+        if not np.all(tree.jac == 1):
+            refuse(model, REFUSED["econml"])
+        value = tree.value.reshape(tree.node_count, -1) * (tree.children_left[:, None] < 0)
+        trees.append(dict(left=tree.children_left, right=tree.children_right, feature=tree.feature, threshold=tree.threshold, value=value.ravel(),
+                          default_left=np.zeros(tree.node_count, dtype=bool), cover=tree.weighted_n_node_samples_train, complete=True,
+                          scale=1 / len(model.estimators_), view=view, width="double"))
+    return Sum(np.zeros(value.shape[1]), trees)
+
+
+def of_survival_boosting(model, kind, view):
+    """Gradient boosting of scikit-survival: the log hazard ratio, or the logarithm of a time."""
+    link = IDENTITY if model.loss == "coxph" else LINKS["LogLink"]
+    if kind == "sksurv.ComponentwiseGradientBoostingSurvivalAnalysis":
+        coefficients = np.zeros(view.count + 1)
+        for member in model.estimators_:
+            coefficients[member.component] += model.learning_rate * float(member.coef_)
+        return Sum(coefficients[:1], [affine(coefficients[1:], 0, view)], link)
+    if model.init not in (None, "zero"):
+        refuse(model, f"it starts from the predictions of init={model.init!r}; leave init out")
+    base = np.ravel(model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32)))
+    factors = getattr(model, "_scale", np.ones(len(model.estimators_)))  # of trees that were dropped in training
+    return Sum(base, [plain(member.tree_, member.tree_.value, view, model.learning_rate * float(factor), output=output)
+                      for stage, factor in zip(model.estimators_, factors) for output, member in enumerate(stage)], link)
+
+
+def affine(coefficients, output, view):
+    """For an output something like a tree, which has coefficients of the view's features."""
+    return dict(output=output, coefficients=np.asarray(coefficients, dtype=float), view=view, width="double")
+
+
+def linear(model, kind, view):
+    """A linear model."""
     if kind in ("SVR", "NuSVR", "SVC", "NuSVC") and (model.kernel != "linear" or len(getattr(model, "classes_", ())) > 2):
-        refuse(model, "only a linear kernel, of two classes at most, makes a linear model; LinearSVC and LinearSVR do for any number")
+        refuse(model, "only a linear kernel, with two classes at most, makes a linear model; LinearSVC and LinearSVR support any number of classes")
     coefficients = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.asarray(model.coef_, dtype=float)
-    coefficients = coefficients.reshape(-1, len(view.features))
+    coefficients = coefficients.reshape(-1, view.count)
     link, classes = IDENTITY, getattr(model, "multi_class", "")
     if kind in ("LogisticRegression", "LogisticRegressionCV", "LinearDiscriminantAnalysis") or getattr(model, "loss", "") in ("log_loss", "log"):
         if len(coefficients) == 1:
@@ -306,46 +523,87 @@ def linear(model, view):
     elif hasattr(model, "_base_loss"):
         link = LINKS[type(model._base_loss.link).__name__]
     base = np.broadcast_to(np.ravel(model.intercept_), len(coefficients))
-    trees = [dict(left=np.array([-1]), right=np.array([-1]), feature=np.array([0]), threshold=np.zeros(1), value=np.zeros(1),
-                  default_left=np.array([False]), output=output, coefficients=row, view=view, width="double")
-             for output, row in enumerate(coefficients)]
-    return Sum(base, trees, link)
+    return Sum(base, [affine(row, output, view) for output, row in enumerate(coefficients)], link)
 
 
 def values_of(tree, model):
-    """What leaves say of all outputs: targets of a regressor, or shares of the classes, those of the first target first."""
-    if isinstance(model.n_classes_ if hasattr(model, "n_classes_") else 1, list):
-        return np.concatenate([tree.value[:, target, :count] for target, count in enumerate(model.n_classes_)], axis=1)
-    return tree.value
+    """The values of leaves for all outputs: targets of a regressor, or shares of the classes, those of the first target first."""
+    classes = getattr(model, "n_classes_", None)
+    if classes is None or type(model).__name__.endswith("Regressor"):
+        return tree.value
+    counts = classes if isinstance(classes, list) else [classes]
+    values = [tree.value[:, target, :count] for target, count in enumerate(counts)]
+    # Before scikit-learn 1.3 trees hold weights of the classes.
+    sums = [value.sum(axis=1, keepdims=True) for value in values]
+    values = [value if np.allclose(whole, 1, rtol=0, atol=1e-9) else value / np.where(whole == 0, 1, whole) for value, whole in zip(values, sums)]
+    return np.concatenate(values, axis=1)
+
+
+def means_of_leaves(model, members):
+    """The mean of the training targets that a quantile forest keeps in each leaf. It averages over the targets of all leaves at once, which is the
+    mean over trees if all leaves keep the same number."""
+    if getattr(model, "monotonic_cst", None) is not None:
+        refuse(model, "its means are clipped by monotonic_cst")
+    targets, values, sizes = np.asarray(model.forest_.y_train), [], set()
+    for member, kept in zip(members, np.asarray(model.forest_.y_train_leaves)):
+        kept = kept[:member.tree_.node_count]
+        found = [np.where(kept[:, output] > 0, targets[output][kept[:, output] - 1], 0.0).sum(axis=1) for output in range(len(targets))]
+        counts = [np.maximum((kept[:, output] > 0).sum(axis=1), 1) for output in range(len(targets))]
+        leaves = member.tree_.children_left < 0
+        sizes |= set(np.ravel([count[leaves] for count in counts]).tolist())
+        values.append(np.stack([whole / count for whole, count in zip(found, counts)], axis=1))
+    if len(sizes) > 1:
+        refuse(model, f"its leaves keep {min(sizes)} to {max(sizes)} training rows, and its mean weighs leaves by these numbers, so it is not a sum of leaves; "
+               "leave max_samples_leaf=1")
+    return values
+
+
+def refuses_missing(model):
+    """Whether a model of trees refuses rows with missing values, which depends on the release, and on how it was trained."""
+    ask = model.predict if hasattr(model, "predict") else model.score_samples
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ask(np.full((1, model.n_features_in_), np.nan, dtype=np.float32))
+        except Exception:
+            return True
+    return False
 
 
 def as_sum(model, view):
     """A fitted model as a sum of trees."""
-    kind = type(model).__name__
-    if hasattr(model, "_predictors"):  # HistGradientBoosting
-        link = LINKS[type(model._loss.link).__name__]
-        view = view if getattr(model, "_preprocessor", None) is None else view.of(model._preprocessor)
-        return Sum(model._baseline_prediction.ravel(),
-                   [histogram(tree, output, view) for stage in model._predictors for output, tree in enumerate(stage)], link)
-    if kind in ("GradientBoostingRegressor", "GradientBoostingClassifier"):
-        if model.init not in (None, "zero"):
-            refuse(model, f"it starts from {model.init!r}, which is no sum of trees; leave init out")
-        base = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32)).ravel()
-        return Sum(base, [plain(member.tree_, member.tree_.value, view, model.learning_rate, output=output)
-                          for stage in model.estimators_ for output, member in enumerate(stage)], LINKS[type(model._loss.link).__name__])
-    if kind == "IsolationForest":  # the margin is the mean path length, and the link makes it the anomaly score
-        link = {"name": "half-power", "unit": float(_average_path_length([model._max_samples])[0])}
-        trees = [plain(tree, tree.compute_node_depths() - 1 + _average_path_length(tree.n_node_samples), view, 1 / len(model.estimators_),
-                       feature=np.take(features, tree.feature, mode="clip"))
-                 for tree, features in zip((member.tree_ for member in model.estimators_), model.estimators_features_)]
-        return Sum([0.0], trees, link)
-    if kind in TREES | FORESTS:
-        members = model.estimators_ if kind in FORESTS else [model]
+    kind = kind_of(model)
+    if kind in HISTOGRAMS:
+        return of_histograms(model, view)
+    whole = None
+    if kind in BOOSTING:
+        whole = of_boosting(model, view)
+    elif kind == "IsolationForest":
+        whole = of_isolation_forest(model, view)
+    elif kind in TREES | FORESTS or kind in QUANTILE_FORESTS and model.default_quantiles in (None, "mean", ["mean"]):
+        members = [model] if kind in TREES else model.estimators_
         values = [values_of(member.tree_, model) for member in members]
+        if kind in QUANTILE_FORESTS:
+            values = means_of_leaves(model, members)
         base = np.zeros(values[0][0].size)
-        return Sum(base, [plain(member.tree_, value, view, 1 / len(members)) for member, value in zip(members, values)])
+        whole = Sum(base, [plain(member.tree_, value, view, 1 / len(members)) for member, value in zip(members, values)])
+    elif kind in SURVIVAL_TREES | SURVIVAL_FORESTS:
+        whole = of_survival(model, kind, view)
+    elif kind in ("sksurv.GradientBoostingSurvivalAnalysis", "sksurv.ComponentwiseGradientBoostingSurvivalAnalysis"):
+        whole = of_survival_boosting(model, kind, view)
+    if whole is not None:
+        if any("left" in tree for tree in whole.trees) and refuses_missing(model):
+            for tree in whole.trees:
+                tree["complete"] = True
+        return whole
     if kind in LINEAR:
-        return linear(model, view)
+        return linear(model, kind, view)
+    if kind == "econml.RegressionForest":
+        return of_regression_forest(model, view)
+    if kind == "sksurv.CoxPHSurvivalAnalysis":
+        return Sum([0.0], [affine(model.coef_, 0, view)])
+    if kind == "sksurv.CoxnetSurvivalAnalysis":
+        return Sum([-model.offset_[-1]], [affine(model.coef_[:, -1], 0, view)])
     if kind == "OneVsRestClassifier":
         members = [as_sum(member, view) for member in model.estimators_]
         if any(len(member.base) != 1 for member in members):
@@ -354,23 +612,17 @@ def as_sum(model, view):
         # Probabilities of several classes are divided by their sum.
         link = members[0].link if len(members) == 1 or all(member.link == IDENTITY for member in members) else None
         return Sum(sum(part.base for part in parts), [tree for part in parts for tree in part.trees], link)
-    if kind.startswith("XGB") and hasattr(model, "get_booster"):
+    if kind.startswith("xgboost.") and hasattr(model, "get_booster"):
         return of_xgboost(model, view)
-    if kind.startswith("LGBM") and hasattr(model, "booster_"):
+    if kind.startswith("lightgbm.") and hasattr(model, "booster_"):
         return of_lightgbm(model, view)
-    if kind == "NGBRegressor":  # of NGBoost; one output for each parameter of the law, the first of which is the mean of a normal one
-        trees = []
-        for members, scale, chosen in zip(model.base_models, model.scalings, model.col_idxs):
-            features = view if chosen is None else view.columns(list(chosen))
-            for output, member in enumerate(members):
-                if type(member).__name__ not in TREES:
-                    refuse(model, f"its members are {type(member).__name__}, where trees are wanted")
-                trees.append(plain(member.tree_, member.tree_.value, features, -model.learning_rate * scale, output=output))
-        return Sum(model.init_params, trees)
+    if kind in ("ngboost.NGBRegressor", "ngboost.NGBClassifier"):
+        return of_ngboost(model, kind, view)
     if kind == "Pipeline":
-        for _, step in model.steps[:-1]:
-            view = view if step is None or step == "passthrough" else view.of(step)
-        return as_sum(model.steps[-1][1], view)
+        *transformers, last = steps_of(model)
+        for step in transformers:
+            view = view if step is None or isinstance(step, str) and step == "passthrough" else view.of(step)
+        return as_sum(last, view)
     if kind in WRAPPERS:
         return as_sum(getattr(model, WRAPPERS[kind]), view)
     if kind in ("BaggingRegressor", "BaggingClassifier"):
@@ -382,7 +634,7 @@ def as_sum(model, view):
         return mean(model, members, np.ones(len(members)))
     if kind in ("VotingRegressor", "VotingClassifier"):
         if kind == "VotingClassifier" and model.voting != "soft":
-            refuse(model, "a majority of votes is no sum; use voting='soft'")
+            refuse(model, "a majority of votes is not a sum; use voting='soft'")
         members = [as_sum(member, view) for member in model.estimators_]
         weights = np.ones(len(members)) if model.weights is None else model._weights_not_none
         return mean(model, [(range(len(member.base)), len(member.base), member) for member in members], weights)
@@ -397,31 +649,96 @@ def as_sum(model, view):
         parts = [member.among(range(end - len(member.base), end), count) for member, end in zip(members, ends)]
         return Sum(sum(part.base for part in parts), [tree for part in parts for tree in part.trees], link)
     if kind == "TransformedTargetRegressor":
-        part = as_sum(model.regressor_, view)
-        if model.inverse_func is not np.exp or part.link != IDENTITY:
-            refuse(model, "only inverse_func=np.exp has a link here; save its regressor_, whose predictions are those of the transformed target")
+        return of_transformed_target(model, view)
+    refuse_unknown(model, kind)
+
+
+def refuse_unknown(model, kind, known_reason_only=False):
+    """Refuses a model of another kind, with the reason that is known for it."""
+    name = kind if kind.partition(".")[0] in ("econml", "quantile_forest", "catboost") else type(model).__name__
+    why = next((why for part, why in REFUSED.items() if part in name or part.lower() in name), None)
+    if why is None and known_reason_only:
+        return
+    refuse(model, why or f"{type(model).__module__}.{type(model).__name__} is not a known model of trees and not a known linear model; linear models, "
+           "trees, forests, gradient boosting, AdaBoostClassifier, isolation forests, and bagging, voting, multi-output models and pipelines of "
+           "these are supported")
+
+
+def of_transformed_target(model, view):
+    """A regressor whose target was transformed: behind the exponential function its margins are those of the logarithm."""
+    part = as_sum(model.regressor_, view)
+    if part.link == IDENTITY and predicts_behind_link(model):
         return Sum(part.base, part.trees, LINKS["LogLink"])
-    why = next((why for name, why in REFUSED.items() if name in kind), None)
-    refuse(model, why or "it is no model of trees and no linear model that is known here; linear models, trees, forests, gradient boosting, AdaBoostClassifier, isolation forests, and "
-           "bagging, voting, multi-output models and pipelines of these are")
+    if part.link == IDENTITY and len(part.base) == 1:
+        if model.transformer is None and model.func is None and model.inverse_func is None:
+            return part
+        if model.transformer is not None and kind_of(model.transformer_) in SCALERS - {"Binarizer"} and not getattr(model.transformer_, "clip", False):
+            zero, one = model.transformer_.inverse_transform(np.array([[0.0], [1.0]])).ravel()
+            scaled_part = part.among([0], 1, one - zero)
+            return Sum(scaled_part.base + zero, scaled_part.trees)
+    refuse(model, "only inverse_func=np.exp, and a scaler as the transformer of one target, are supported; save its regressor_, whose predictions are those "
+           "of the transformed target")
+
+
+def predicts_behind_link(model):
+    """Whether predictions are the output behind the link of a transformed target: for a TransformedTargetRegressor with inverse_func=np.exp,
+    and pipelines, searches and models of several outputs around it."""
+    try:
+        kind = kind_of(model)
+        if kind == "TransformedTargetRegressor":
+            return model.transformer is None and model.inverse_func is np.exp
+        if kind == "Pipeline":
+            return predicts_behind_link(model.steps[-1][1])
+        if kind in WRAPPERS:
+            return predicts_behind_link(getattr(model, WRAPPERS[kind]))
+        if kind == "MultiOutputRegressor":
+            return all(predicts_behind_link(member) for member in model.estimators_)
+    except Exception:  # not fitted, or not a model of these
+        return False
+    return False
 
 
 def votes(model, view):
-    """AdaBoost: the margin is the decision function of two classes, and of K classes that divided by K - 1: its softmax gives probabilities."""
+    """AdaBoost: the margin is the decision function for two classes, and for K classes that divided by K - 1: its softmax gives probabilities."""
     classes, weights = len(model.classes_), model.estimator_weights_[:len(model.estimators_)]
     if getattr(model, "algorithm", None) == "SAMME.R":
-        refuse(model, "SAMME.R adds logarithms of probabilities; use algorithm='SAMME'")
+        refuse(model, "algorithm='SAMME.R' adds logarithms of probabilities; use algorithm='SAMME'")
+    # A vote against a class counts since scikit-learn 1.3.
+    against = 0.0 if sklearn.__version__.startswith(("1.0", "1.1.", "1.2")) else -1.0 / (classes - 1)
     trees = []
     for member, weight in zip(model.estimators_, weights / weights.sum()):
-        if type(member).__name__ not in TREES:
+        if kind_of(member) not in TREES:
             refuse(model, f"its members are {type(member).__name__}, and only votes of single trees add up; use DecisionTreeClassifier")
         class_of = np.searchsorted(model.classes_, member.classes_[member.tree_.value[:, 0].argmax(axis=1)])
         if classes == 2:
-            value = np.where(class_of == 1, 2.0, -2.0)
+            value = np.where(class_of == 1, 1.0 - against, against - 1.0)
         else:
-            value = np.where(class_of[:, None] == np.arange(classes), 1.0, -1.0 / (classes - 1)) / (classes - 1)
-        trees.append(plain(member.tree_, value, view, weight))
+            value = np.where(class_of[:, None] == np.arange(classes), 1.0, against) / (classes - 1)
+        trees.append(plain(member.tree_, value, view, weight) | ({"complete": True} if refuses_missing(member) else {}))
     return Sum(np.zeros(1 if classes == 2 else classes), trees, LINKS["LogitLink" if classes == 2 else "MultinomialLogit"])
+
+
+def of_ngboost(model, kind, view):
+    """The parameters of NGBoost's distribution, one output each; with a single one that is the logarithm of the mean its exponential is the prediction.
+    For classes those of the first are 0."""
+    parameters = len(model.init_params)
+    first = 1 if kind == "ngboost.NGBClassifier" and parameters > 1 else 0
+    # The class of the distribution may be one that is derived while it is fitted.
+    law, link = next(base.__name__ for base in model.Dist.__mro__ if base.__module__.startswith("ngboost.distns") and "With" not in base.__name__), IDENTITY
+    if kind == "ngboost.NGBClassifier":
+        link = LINKS["MultinomialLogit" if first else "LogitLink"]
+    elif law in ("Poisson", "Exponential"):
+        link = LINKS["LogLink"]
+    elif parameters == 1 and law not in ("NormalFixedVar",):
+        refuse(model, f"its distribution {law} has a single parameter that is not known to give its prediction")
+    trees = []
+    for members, scale, chosen in zip(model.base_models, model.scalings, model.col_idxs):
+        features = view if chosen is None else view.columns(list(chosen))
+        for output, member in enumerate(members):
+            if kind_of(member) not in TREES:
+                refuse(model, f"its members are {type(member).__name__}; expected trees")
+            trees.append(plain(member.tree_, member.tree_.value, features, -model.learning_rate * scale, output=output + first))
+    return Sum(np.append(np.zeros(first), np.ravel(model.init_params)), trees, link)
 
 
 # Boosting of other libraries, behind transformers or in an ensemble; by themselves their own files are read.
@@ -494,56 +811,339 @@ def of_lightgbm(model, view):
 # Splits on columns of the table.
 
 
+def count_of(model):
+    """The number of columns of a model; None if it has none."""
+    counts = (getattr(model, name, None) for name in ("n_features_in_", "n_features", "n_features_"))
+    return next((int(count) for count in counts if isinstance(count, (int, np.integer))), None)
+
+
 class Table:
     """The columns of the table, and rows that try something in one or several of them."""
 
     def __init__(self, model):
-        self.count = model.n_features_in_ if hasattr(model, "n_features_in_") else model.n_features
+        self.count = count_of(model)
         self.names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
-        self.categories, self.missing = {}, {}
+        # For each column: categories that encoders know, numbers and words that are markers of missing values, kinds of missing cells that
+        # steps know, columns that are objects even if they hold numbers, and what encoders tell columns apart by.
+        self.categories, self.numbers_apart, self.words_apart, self.kinds, self.objects, self.signatures = {}, {}, {}, {}, set(), {}
 
     def add(self, column, known):
         """An encoder knows these categories of a column."""
         categories = self.categories.setdefault(column, [])
         met = set(categories)
-        categories += [category for category in known if not is_missing(category) and category not in met]
-        if any(category is None for category in known):
-            self.missing[column] = None  # what a missing word is in this table; NaN in all others
+        categories += [category for category in list(known) if not is_missing(category) and category not in met]
+        kinds = sorted({kind_of_cell(category) for category in list(known)[-3:]} - {None}, key=KINDS.index)
+        self.kinds.setdefault(column, []).extend(kinds)
+        if getattr(known, "dtype", None) == object and not all(isinstance(category, str) for category in categories):
+            self.objects.add(column)
+        self.signatures[column] = (*self.signatures.get(column, ()), tuple(kinds), str(getattr(known, "dtype", "")))
+
+    def mark(self, transformer, column, marker):
+        """A step takes this for a missing value of a column."""
+        kind = kind_of_cell(marker)
+        self.signatures[column] = (*self.signatures.get(column, ()), id(transformer))
+        if kind is not None:
+            self.kinds.setdefault(column, []).append(kind)
+            if kind == "None":
+                self.objects.add(column)
+        elif isinstance(marker, str):
+            self.words_apart.setdefault(column, []).append(marker)
+        elif isinstance(marker, (bool, np.bool_, int, float, np.number)):
+            self.numbers_apart.setdefault(column, set()).add(float(marker))
+        else:
+            refuse(transformer, f"missing_values={marker!r} is a {type(marker).__name__}; expected a number, a word, None, NaN or pandas.NA")
 
     def settle(self, views):
         """All encoders, and all views of models, are known."""
-        self.used = {feature.column for view in views for feature in view.features}
+        if all(view.given is None for view in views):
+            self.used = range(self.count)
+        else:
+            self.used = {feature.column for view in views for feature in view.features}
+        self.numbers_apart = {column: sorted(markers) for column, markers in self.numbers_apart.items()}
         # Words have codes in the file; numbers stay as they are.
-        self.words = {column: known for column, known in self.categories.items() if any(isinstance(value, str) for value in known)}
-        self.rest = [next(iter(self.categories.get(column, ())), 0.0) for column in range(self.count)]
+        as_numbers = {feature.column for view in views for feature in view.features if not feature.encoded and not feature.flat} if self.objects else ()
+        has_words = [column for column, known in self.categories.items()
+                     if any(isinstance(value, str) for value in known) or column in self.objects and column not in as_numbers]
+        self.words = {column: self.categories[column] for column in has_words}
+        self.special = {}
+        used_as_value = {feature.column for view in views for feature in view.features if not feature.flat} if self.words_apart else ()
+        for column, words in self.words_apart.items():
+            if column not in self.words and column not in used_as_value:
+                self.words[column] = self.categories.setdefault(column, [])  # indicators alone take any word
+            if column in self.words:
+                self.words[column] += [word for word in dict.fromkeys(words) if word not in self.words[column]]
+            else:
+                self.special[column] = list(dict.fromkeys(words))
+                self.objects.add(column)
+        for column, markers in self.numbers_apart.items():
+            if column in self.categories:
+                self.categories[column] += [marker for marker in markers if marker not in self.categories[column]]
+        self.rest = {}
+        for column in {*self.categories, *self.kinds, *self.numbers_apart}:
+            markers = self.numbers_apart.get(column, ())
+            ordinary = [known for known in self.categories.get(column, ()) if isinstance(known, str) or known not in markers]
+            missing = [cell_of_kind(kind) for kind in self.kinds.get(column, ())[:1] if column in self.categories]
+            numbers = [] if self.categories.get(column) else [value for value in (0.0, 1.0, 2.0, 3.0) if value not in markers]
+            self.rest[column] = [*ordinary, *self.categories.get(column, ()), *missing, *numbers, 0.5][0]
+
+    def leave_out(self, column, refused):
+        """Markers among the categories of a column that a model refuses are not known; categories must be."""
+        markers = {*self.words_apart.get(column, ()), *self.numbers_apart.get(column, ())}
+        if not markers.issuperset(refused):
+            refuse("a pipeline", f"it refuses {refused[:3]} in {self.name(column)}, which one of its encoders knows; if encoders of a column differ, set "
+                   "handle_unknown")
+        for known in (self.categories.get(column), self.words.get(column)):
+            if known is not None:
+                known[:] = [value for value in known if value not in refused]
 
     def name(self, column):
         return f"column {column}" if self.names is None else f"the column {self.names[column]!r}"
 
+    def is_object(self, column, values):
+        return column in self.objects or any(isinstance(value, str) or value is None or type(value).__name__ == "NAType" for value in values)
+
     def rows(self, tried):
         """Rows that hold the tried values of some columns, and in all others something that is known."""
         count = max(map(len, tried.values()))
-        columns = []
-        for column in range(self.count):
-            values = list(tried.get(column, ()))
-            values += [self.rest[column]] * (count - len(values))
-            words = any(isinstance(value, str) or value is None for value in [*values[:1], self.rest[column]])
-            columns.append(np.array(values, dtype=object if words else None))
-        if self.names is not None:
-            import pandas
-            return pandas.DataFrame(dict(zip(self.names, columns)))
-        kinds = object if any(column.dtype == object for column in columns) else float
-        return np.stack([column.astype(kinds) for column in columns], axis=1)
+        numbers, objects = np.zeros((count, self.count)), {}
+        for column in {*tried, *self.rest}:
+            given, rest = tried.get(column, ()), self.rest.get(column, 0.0)
+            if isinstance(given, np.ndarray) and given.dtype.kind == "f" and not self.is_object(column, (rest,)):
+                numbers[:len(given), column], numbers[len(given):, column] = given, rest
+                continue
+            values = [*given, *[rest] * (count - len(given))]
+            if self.is_object(column, values):
+                objects[column] = np.empty(count, dtype=object)
+                objects[column][:] = values
+            elif self.names is not None and all(isinstance(value, (bool, np.bool_)) for value in values):
+                objects[column] = np.array(values, dtype=bool)
+            else:
+                numbers[:, column] = values
+        if self.names is None:
+            if not any(values.dtype == object for values in objects.values()):
+                return numbers
+            mixed = numbers.astype(object)
+            for column, values in objects.items():
+                mixed[:, column] = values
+            return mixed
+        import pandas
+
+        if not objects:
+            return pandas.DataFrame(numbers, columns=self.names)
+        return pandas.DataFrame({name: objects.get(column, numbers[:, column]) for column, name in enumerate(self.names)})
 
     def unknown(self, column):
         """Something that is none of the categories of a column."""
-        known = self.categories[column]
+        known = self.words.get(column, self.categories.get(column, ()))
         if column not in self.words:
             return float(max(map(float, known), default=0.0)) + 1.0
-        word = "no category"
-        while word in known:
-            word += "_"
-        return word
+        return beyond("no category", known)
+
+
+def beyond(word, known):
+    """A word that is not one of the known ones."""
+    while word in known:
+        word += "_"
+    return word
+
+
+def ask(view, table, tried):
+    """For each column that is tried, the features of that column for all tried values, or None if these are refused. Columns are asked for
+    together where they can be: they are independent."""
+    found = {}
+
+    def attempt(columns):
+        values = view.values(table.rows({column: tried[column] for column in columns}))
+        if values is not None:
+            found.update({column: values[:len(tried[column]), view.own[column]] for column in columns})
+        return values is not None
+
+    def narrow(columns):
+        if attempt(columns):
+            return
+        first, rest = columns[0], columns[1:]
+        if rest and attempt([first]):
+            halves(rest)
+            return
+        found[first] = None
+        if len(rest) > 64 and table.signatures.get(first):
+            # Columns of the same encoders with the same kinds of categories: those that one of them refuses the others refuse.
+            found.update(dict.fromkeys(rest))
+        else:
+            halves(rest)
+
+    def halves(columns):
+        middle = len(columns) // 2
+        for part in (columns[:middle], columns[middle:]):
+            if part:
+                narrow(part)
+
+    if not attempt(list(tried)):
+        together = {}
+        for column in tried:
+            together.setdefault(table.signatures.get(column), []).append(column)
+        for columns in together.values():
+            narrow(columns)
+    return found
+
+
+class Learnt:
+    """The features of a view for each category of a column, for an unknown one, for markers and for missing cells; None if these are refused.
+
+    is_complete: whether the model refuses features that are missing.
+    """
+
+    def __init__(self, view, table, is_complete):
+        self.view, self.table, self.is_complete = view, table, is_complete
+        view.own, self.place = {}, {}
+        for index, feature in enumerate(view.features):
+            own = view.own.setdefault(feature.column, [])
+            self.place[index] = len(own)
+            own.append(index)
+        self.columns = list(view.own)
+        self.missing = {}
+        self.special = {}
+        tell_apart = [column for column in self.columns if column in table.kinds or column in table.words or column in table.objects]
+        for kind in KINDS:
+            asked = self.columns if kind == "nan" else tell_apart
+            try:
+                cells = np.array([np.nan]) if kind == "nan" else [cell_of_kind(kind)]
+            except ImportError:
+                continue
+            if asked:
+                answers = ask(view, table, dict.fromkeys(asked, cells))
+                self.special.update({(column, kind): self._accepted(values) for column, values in answers.items()})
+        for column, words in table.special.items():
+            for word in words if column in view.own else ():
+                self.special[column, ("word", word)] = self._accepted(ask(view, table, {column: [word]})[column])
+
+    def _accepted(self, values):
+        """The features of a single cell, None if the steps or the model refuse it."""
+        return None if values is None or self.is_complete and np.isnan(values[0]).any() else values[0]
+
+    def learn_categories(self):
+        """What the features are of categories, once it is known which columns have which."""
+        view, table = self.view, self.table
+        coded = [column for column in self.columns if column in table.words or any(view.features[index].encoded for index in view.own[column])]
+        tried = {column: [value for value in table.words.get(column, table.categories.get(column, ())) if value not in table.texts.get(column, {}).values()]
+                 for column in coded}
+        large = [column for column in coded if len(tried[column]) * len(view.own[column]) > 200_000_000]
+        if large:
+            refuse("a pipeline", f"{table.name(large[0])} has {len(tried[large[0]])} categories; set max_categories in the encoder, or use OrdinalEncoder or "
+                   "TargetEncoder")
+        self.known, self.unknown, self.apart, self.ordinary = {}, {}, {}, {}
+        for columns in batches(tried, len(view.features)):
+            answers = ask(view, table, {column: tried[column] for column in columns})
+            for column in columns:
+                if tried[column] and (answers[column] is None or self.is_complete and np.isnan(answers[column]).any()):
+                    # What the model refuses is not known: markers that are replaced by a category that an encoder does not know.
+                    taken = [value for value in tried[column] if self._accepted(ask(view, table, {column: [value]})[column]) is not None]
+                    if len(taken) < len(tried[column]):
+                        table.leave_out(column, [value for value in tried[column] if value not in taken])
+                        return self.learn_categories()
+                if answers[column] is None and tried[column]:
+                    refuse("a pipeline", f"it refuses categories of {table.name(column)} that one of its encoders knows ({view.problem}); if encoders of a "
+                           "column differ, set handle_unknown")
+                extra = [self.special[column, kind] for kind in table.texts.get(column, ())]
+                own = answers[column] if tried[column] else np.zeros((0, len(view.own[column])))
+                self.known[column] = np.vstack([own, *extra]) if extra else own
+        if coded:
+            answers = ask(view, table, {column: [table.unknown(column)] for column in coded})
+            self.unknown = {column: self._accepted(values) for column, values in answers.items()}
+        markers = {column: np.array(table.numbers_apart[column]) for column in self.columns if column in table.numbers_apart and column not in table.words}
+        if markers:
+            self.apart = ask(view, table, markers)
+            for column, values in self.apart.items():
+                if values is None:
+                    refuse("a pipeline", f"it refuses {markers[column].tolist()} in {table.name(column)}, which one of its steps takes for a missing value "
+                           f"({view.problem})")
+        flat = [column for column in self.columns if any(view.features[index].flat for index in view.own[column])]
+        if flat:
+            self.ordinary = {column: values[0] for column, values in ask(view, table, {column: [table.rest.get(column, 0.0)] for column in flat}).items()}
+        self.missing = {column: self.special[column, table.natural.get(column, "nan")] for column in self.columns}
+
+    def of_missing(self, index):
+        """A feature of a missing value; None if that is refused."""
+        column = self.view.features[index].column
+        values = self.missing[column]
+        return None if values is None else values[self.place[index]]
+
+    def of_known(self, index):
+        """A feature for each category of its column, by their codes."""
+        return self.known[self.view.features[index].column][:, self.place[index]]
+
+    def of_unknown(self, index):
+        values = self.unknown[self.view.features[index].column]
+        return None if values is None else values[self.place[index]]
+
+    def of_apart(self, index):
+        """A feature for each number of its column that is a marker."""
+        values = self.apart.get(self.view.features[index].column)
+        return np.array([]) if values is None else values[:, self.place[index]]
+
+
+def batches(tried, width):
+    """Columns in groups that are small enough to be asked for together."""
+    group, most = [], 0
+    for column in tried:
+        rows = max(most, len(tried[column]))
+        if group and rows * width > 20_000_000:
+            yield group
+            group, most = [], 0
+        group.append(column)
+        most = max(most, len(tried[column]))
+    if group:
+        yield group
+
+
+def tell_cells_apart(table, views, lessons):
+    """Chooses which kind of missing cell of each column is a missing value in the file, and gives those that take another way a category.
+
+    table.natural has that kind for each column; table.texts for each column the texts of the categories of other kinds, table.cells what each
+    kind becomes: None for a missing value, False where the model refuses it, or such a text.
+    """
+    table.natural, table.texts, table.cells = {}, {}, {}
+    of_numbers = {feature.column for view in views for feature in view.features if not feature.encoded and not feature.flat} if lessons else ()
+
+    def way(column, kind):
+        answers = [lesson.special[column, kind] for lesson in lessons if (column, kind) in lesson.special]
+        return None if not answers or any(answer is None for answer in answers) else np.concatenate(answers)
+
+    for column in table.words:
+        # What a word or a number is not may not be guessed from its letters.
+        table.cells[column] = {**dict.fromkeys(KINDS), "exact": True}
+
+    for column in {column for lesson in lessons for column, kind in lesson.special if kind != "nan"}:
+        words = [("word", word) for word in table.special.get(column, ())]
+        ways = {kind: way(column, kind) for kind in (*KINDS, *words)}
+        liked = [*words, *table.kinds.get(column, ()), *KINDS]
+        natural = next((kind for kind in liked if ways[kind] is not None), "nan")
+        cells, texts = {}, {}
+        for kind, taken in ways.items():
+            if kind == natural:
+                cells[kind] = None
+            elif taken is None:
+                cells[kind] = False
+            elif np.array_equal(taken, ways[natural], equal_nan=True):
+                cells[kind] = None
+            else:
+                alike = [other for other in texts if np.array_equal(ways[other], taken, equal_nan=True)]
+                if alike:
+                    cells[kind] = texts[alike[0]]
+                elif column in of_numbers:
+                    cells[kind] = False
+                else:
+                    texts[kind] = cells[kind] = beyond(kind if isinstance(kind, str) else kind[1], [*table.categories.get(column, ()), *texts.values()])
+        table.natural[column] = natural
+        if texts:
+            table.texts[column] = texts
+            table.words[column] = [*table.words.get(column, table.categories.get(column, ())), *texts.values()]
+        if not any(isinstance(known, str) for known in table.categories.get(column, ())):
+            cells["numbers"] = column in table.words
+        if column in table.words:
+            cells["exact"] = True
+        if any(way is not None for kind, way in cells.items() if kind != "numbers") or cells.get("numbers"):
+            table.cells[column] = cells
 
 
 KEY_OF_INFINITY = np.array(np.inf).view(np.int64)[()]
@@ -555,7 +1155,8 @@ def double(keys):
 
 
 def boundaries(view, width, table, wanted):
-    """For each pair of a feature and a threshold the largest double of its column whose feature is at most the threshold."""
+    """For each pair of a feature and a threshold the largest double of its column whose feature is at most the threshold, leaving out numbers
+    that are markers of missing values."""
     pairs = {}
     for index, threshold in sorted(wanted):
         pairs.setdefault(view.features[index].column, []).append((index, threshold))
@@ -565,10 +1166,11 @@ def boundaries(view, width, table, wanted):
     high = {column: np.full(len(listed), KEY_OF_INFINITY) for column, listed in pairs.items()}
     while any((high[column] - 1 > low[column]).any() for column in pairs):
         middle = {column: (low[column] >> 1) + (high[column] >> 1) + (low[column] & high[column] & 1) for column in pairs}
-        # Where both ends have met the middle is the lower one, which may be infinite, and is not asked for.
-        values = view.values(table.rows({column: np.where(np.abs(keys) < KEY_OF_INFINITY, double(keys), 0.0) for column, keys in middle.items()}))
+        # If both ends have met, the middle is the lower one, which may be infinite, and is not needed.
+        tried = {column: np.where(np.abs(keys) < KEY_OF_INFINITY, double(keys), 0.0) for column, keys in middle.items()}
+        values = view.values(table.rows({column: beside(numbers, table.numbers_apart.get(column, ())) for column, numbers in tried.items()}))
         if values is None:
-            refuse("the pipeline", f"a column is used as a number and as categories, and it refuses numbers that are none ({view.problem}); set "
+            refuse("a pipeline", f"a column is used as a number and as categories, and its encoder refuses other numbers ({view.problem}); set "
                    "handle_unknown='ignore'")
         values = rounded(view.binned(values), width)
         for column, keys in middle.items():
@@ -577,6 +1179,13 @@ def boundaries(view, width, table, wanted):
             low[column] = np.where(~met & at_most, keys, low[column])
             high[column] = np.where(~met & ~at_most, keys, high[column])
     return {pair: bound for column, listed in pairs.items() for pair, bound in zip(listed, double(low[column]))}
+
+
+def beside(numbers, markers):
+    """Numbers, or the next lower ones that are not markers of missing values: steps make of markers what has nothing to do with their size."""
+    while len(markers) and np.isin(numbers, markers).any():
+        numbers = np.where(np.isin(numbers, markers), np.nextafter(numbers, -np.inf), numbers)
+    return numbers
 
 
 def rounded(values, width):
@@ -595,83 +1204,140 @@ def left_of(tree, node, values, width):
     return np.where(missing, bool(tree["default_left"][node]), left)
 
 
-def fold(view, width, trees, table):
-    """Writes the splits of trees with one view as splits on the columns of the table, in place; the columns whose unknown words are refused."""
+def fold(view, width, trees, table, learnt):
+    """Writes the splits of trees with one view as splits on the columns of the table, in place. Returns the columns whose unknown words are
+    refused, and those whose missing values are."""
     features, wanted = view.features, set()
-    learnt = {column: Learnt(view, table, column) for column in {feature.column for feature in features}}
     splits = [np.flatnonzero(np.asarray(tree["left"]) >= 0) for tree in trees]
+    coded = [feature.encoded or feature.column in table.words for feature in features]
     for tree, nodes in zip(trees, splits):
         for index, threshold in zip(tree["feature"][nodes].tolist(), tree["threshold"][nodes].tolist()):
+            if features[index].flat or coded[index]:
+                continue
             if features[index].bins:
                 wanted |= {(index, features[index].bin - 1.0), (index, float(features[index].bin))}
-            elif not features[index].encoded:
+            else:
                 wanted.add((index, threshold))
     bounds = boundaries(view, width, table, wanted)
     for tree, nodes in zip(trees, splits):
         rules, threshold, default_left = [], np.zeros(len(tree["left"])), np.array(tree["default_left"], dtype=bool)
         for node, index, compared in zip(nodes.tolist(), tree["feature"][nodes].tolist(), tree["threshold"][nodes].tolist()):
-            feature, column = features[index], learnt[features[index].column]
-            if column.missing is not None and not np.isnan(column.missing[index]):
-                default_left[node] = left_of(tree, node, column.missing[index], width)
-            if feature.bins:
-                inside, outside = left_of(tree, node, [1.0, 0.0], width)
-                if inside != outside:
-                    ends = [np.nextafter(bounds[index, feature.bin - 1.0], np.inf), bounds[index, float(feature.bin)]]
-                    rules.append(dict(node=node, between=ends, side="left" if inside else "right"))
-                else:
-                    threshold[node] = np.inf if inside else -np.inf
-            elif not feature.encoded:
-                threshold[node] = bounds[index, compared]
-            else:
-                left = left_of(tree, node, column.known[:, index], width)
-                others = left.sum() * 2 > len(left) if column.unknown is None else bool(left_of(tree, node, column.unknown[index], width))
+            feature = features[index]
+            missing = learnt.of_missing(index)
+            if missing is not None and not np.isnan(missing):
+                default_left[node] = left_of(tree, node, missing, width)
+            if coded[index]:
+                left, unknown = left_of(tree, node, learnt.of_known(index), width), learnt.of_unknown(index)
+                others = left.sum() * 2 > len(left) if unknown is None else bool(left_of(tree, node, unknown, width))
                 listed = np.flatnonzero(left != others)
                 if feature.column in table.words:
                     rules.append(dict(node=node, categories=listed, side="right" if others else "left"))
                 else:
                     numbers = [float(table.categories[feature.column][code]) for code in listed]
                     rules.append(dict(node=node, numbers=numbers, side="right" if others else "left"))
+                continue
+            markers = np.array(table.numbers_apart.get(feature.column, ()))
+            if feature.flat:
+                threshold[node] = np.inf if left_of(tree, node, learnt.ordinary[feature.column][learnt.place[index]], width) else -np.inf
+                regular = np.full(len(markers), threshold[node] > 0)
+            elif feature.bins:
+                inside, outside = left_of(tree, node, [1.0, 0.0], width)
+                if inside != outside:
+                    ends = [np.nextafter(bounds[index, feature.bin - 1.0], np.inf), bounds[index, float(feature.bin)]]
+                    rules.append(dict(node=node, between=ends, side="left" if inside else "right"))
+                    regular = ((ends[0] <= markers) & (markers <= ends[1])) == inside
+                else:
+                    threshold[node] = np.inf if inside else -np.inf
+                    regular = np.full(len(markers), bool(inside))
+            else:
+                threshold[node] = bounds[index, compared]
+                regular = markers <= threshold[node]
+            if len(markers):
+                others = markers[left_of(tree, node, learnt.of_apart(index), width) != regular]
+                if len(others) and feature.bins:
+                    refuse("KBinsDiscretizer", f"it comes after missing_values={others[0]:g}, which is not a number like others; use encode='ordinal'")
+                if len(others):
+                    rules.append({"node": node, "except": others.tolist()})
         columns = np.array([feature.column for feature in features])
         tree.update(feature=np.take(columns, tree["feature"], mode="clip"), threshold=threshold, default_left=default_left, rules=rules,
                     width="double")
-    return {column for column in table.words if column in learnt and learnt[column].unknown is None}
+    refusing = {column for column, unknown in learnt.unknown.items() if column in table.words and unknown is None}
+    return refusing, {column for column, missing in learnt.missing.items() if missing is None}
 
 
 # Linear models on columns of the table.
 
 
+def on_table(tree):
+    """A linear model of the columns themselves, as one linear leaf."""
+    coefficients = tree["coefficients"] * tree.get("scale", 1.0)
+    features = np.arange(len(coefficients)) if tree["view"].given is None else np.array([feature.column for feature in tree["view"].features])
+    return one_leaf(tree["output"], 0.0, features, coefficients)
+
+
+def one_leaf(output, constant, columns, coefficients):
+    """A tree of one linear leaf."""
+    chosen = np.flatnonzero(coefficients)
+    columns, coefficients = np.asarray(columns)[chosen], np.asarray(coefficients)[chosen]
+    if len(np.unique(columns)) < len(columns):  # several features of one column
+        columns, places = np.unique(columns, return_inverse=True)
+        coefficients = np.bincount(places, weights=coefficients)
+    return dict(left=[-1], right=[-1], feature=np.array([0]), threshold=[0.0], value=[0.0], default_left=[False], output=output, width="double",
+                linear=[dict(node=0, constant=float(constant), features=columns, coefficients=coefficients)])
+
+
 def on_columns(tree, table, learnt, refusing, wanted):
-    """The trees, one for each column, that a linear model of features is the sum of. Columns whose unknown words are refused are added to
-    `refusing`, those that may not be missing to `wanted`."""
+    """The trees whose sum is a linear model of features: one linear leaf for all columns that may not be missing, and a tree for each other
+    column. Columns whose unknown words are refused are added to `refusing`, those that may not be missing to `wanted`."""
     view, coefficients = tree["view"], tree["coefficients"] * tree.get("scale", 1.0)
     parts = {}
     for index, feature in enumerate(view.features):
-        kind = "encoded" if feature.encoded else "affine" if feature.slope is not None else "steps" if feature.steps or feature.bins else None
+        coded = feature.encoded or feature.column in table.words
+        kind = "encoded" if coded else "affine" if feature.slope is not None or feature.flat else "steps" if feature.steps or feature.bins else None
         if kind is None:
-            refuse("a linear model", f"what the steps before it make of {table.name(feature.column)} is neither linear nor in steps; leave out "
-                   "what clips it, or scales its steps")
+            refuse("a linear model", f"the numbers that its steps make of {table.name(feature.column)} are neither linear nor in steps; leave out what clips "
+                   "them, or scales steps")
         parts.setdefault((feature.column, kind), []).append(index)
+    columns, slopes, constant = [], [], 0.0
     for (column, kind), indices in parts.items():
-        if (id(view), column) not in learnt:
-            learnt[id(view), column] = Learnt(view, table, column)
-        known, weights = learnt[id(view), column], coefficients[indices]
-        missing = None if known.missing is None else float(weights @ known.missing[indices])
+        weights, places = coefficients[indices], [learnt.place[index] for index in indices]
+        missing = learnt.missing[column]
+        missing = None if missing is None else float(weights @ missing[places])
         if missing is None or np.isnan(missing):
             wanted.add(column)
-            missing = 0.0
-        node = Nodes()
+            missing = None
+        slope = shift = 0.0
         if kind == "affine":
-            slopes = weights @ [view.features[index].slope for index in indices]
-            shifts = weights @ [view.features[index].shift for index in indices]
-            leaf, more = node.leaf(missing), dict(linear=[dict(node=0, constant=shifts, features=[column], coefficients=[slopes])])
+            for weight, index in zip(weights.tolist(), indices):
+                feature = view.features[index]
+                # A flat feature is the same number for all that is not missing.
+                slope += 0.0 if feature.flat else weight * feature.slope
+                shift += weight * (learnt.ordinary[column][learnt.place[index]] if feature.flat else feature.shift)
+            apart = learnt.apart.get(column) if column in table.numbers_apart else None
+            if apart is None and missing is None:
+                columns.append(column)
+                slopes.append(slope)
+                constant += shift
+                continue
+        node, more = Nodes(), {}
+        missing = 0.0 if missing is None else missing
+        markers = table.numbers_apart.get(column, ()) if column in learnt.apart else ()
+        of_markers = learnt.apart[column][:, places] @ weights if len(markers) else ()
+        if kind == "affine":
+            node.marked(markers, of_markers, lambda: node.leaf(missing))
+            # The leaf of ordinary numbers is the last node.
+            more = dict(linear=[dict(node=len(node.left) - 1, constant=float(shift), features=[column], coefficients=[float(slope)])])
         elif kind == "encoded":
-            if known.unknown is None and column in table.words:
+            unknown = learnt.unknown[column]
+            if unknown is None and column in table.words:
                 refusing.add(column)
-            unknown = 0.0 if known.unknown is None else float(weights @ known.unknown[indices])
-            leaf, more = node.categories(known.known[:, indices] @ weights, unknown, missing, table, column), {}
+            unknown = 0.0 if unknown is None else float(weights @ unknown[places])
+            node.categories(learnt.known[column][:, places] @ weights, unknown, missing, table, column)
         else:
-            leaf, more = node.steps(view, table, column, indices, weights, missing), {}
+            node.apart(missing, lambda: node.marked(markers, of_markers, lambda: node.steps(view, table, column, indices, weights)))
         yield node.tree(column, tree["output"]) | more
+    if columns:
+        yield one_leaf(tree["output"], constant, columns, slopes)
 
 
 class Nodes:
@@ -696,8 +1362,14 @@ class Nodes:
         return node
 
     def apart(self, missing, others):
-        """A leaf for missing values beside all others."""
+        """A leaf for missing values next to all others."""
         return self.split(lambda: self.leaf(missing), others, threshold=-np.inf, default_left=True)
+
+    def marked(self, markers, values, others):
+        """A leaf for each number that is a marker of missing values, and all other numbers, which come last."""
+        if not len(markers):
+            return others()
+        return self.split(lambda: self.leaf(values[0]), lambda: self.marked(markers[1:], values[1:], others), rule=dict(numbers=[markers[0]]))
 
     def categories(self, values, unknown, missing, table, column):
         """A leaf for each category, one for unknown ones, and one for missing ones."""
@@ -720,7 +1392,7 @@ class Nodes:
             return self.split(lambda: known(codes), lambda: self.leaf(unknown), rule=among(codes))
         return self.apart(missing, all_but_missing)
 
-    def steps(self, view, table, column, indices, weights, missing):
+    def steps(self, view, table, column, indices, weights):
         """A leaf for each interval in which step functions of a number do not change."""
         pairs = set()
         for index in indices:
@@ -729,6 +1401,7 @@ class Nodes:
         bounds = np.unique(list(boundaries(view, "double", table, pairs).values())) if pairs else np.array([])
         # The last double of each interval, and one beyond them all.
         ends = np.append(bounds, np.nextafter(bounds[-1], np.inf) if len(bounds) else 0.0)
+        ends = beside(ends, table.numbers_apart.get(column, ()))
         values = view.values(table.rows({column: ends}))[:, indices] @ weights
 
         def between(first, last):
@@ -736,58 +1409,73 @@ class Nodes:
                 return self.leaf(values[first])
             middle = (first + last) // 2
             return self.split(lambda: between(first, middle), lambda: between(middle + 1, last), threshold=bounds[middle])
-        return self.apart(missing, lambda: between(0, len(bounds)))
+        return between(0, len(bounds))
 
     def tree(self, column, output):
         return dict(left=self.left, right=self.right, feature=np.full(len(self.left), column), threshold=self.threshold, value=self.value,
                     default_left=self.default_left, output=output, width="double") | (dict(rules=self.rules) if self.rules else {})
 
 
-class Learnt:
-    """What features are of each category of a column, of a missing value and of an unknown category; None where these are refused."""
-
-    def __init__(self, view, table, column):
-        def ask(*values):
-            return view.values(table.rows({column: values}))
-
-        self.missing = ask(table.missing.get(column, np.nan))
-        self.missing = None if self.missing is None else self.missing[0]
-        self.known, self.unknown = None, None
-        if any(feature.column == column and feature.encoded for feature in view.features):
-            self.known = ask(*table.categories[column])
-            if self.known is None:
-                refuse("the pipeline", f"it refuses categories of {table.name(column)} that an encoder of it knows ({view.problem}); where "
-                       "encoders of a column differ, set handle_unknown")
-            unknown = ask(table.unknown(column))
-            self.unknown = None if unknown is None else unknown[0]
-
-
 def document(model):
-    """The model as a document of docs/tree-json.md: dictionaries, lists, arrays and numbers."""
-    if not hasattr(model, "n_features_in_") and not hasattr(model, "n_features"):
-        refuse(model, "it is not fitted (a search needs refit=True), or says no number of columns (n_features_in_)")
+    """The model as a document of docs/tree-json.md: dictionaries, lists, arrays and numbers. Raises Refused, whatever the reason."""
+    return document_and_cells(model)[0]
+
+
+def document_and_cells(model):
+    """The document, and what the three kinds of missing cells that Python has ("nan", "None", "<NA>") are in columns where they differ.
+
+    That is a dictionary of a dictionary for each such column, by its number in the document: what each kind becomes, None for a missing value,
+    False where the model refuses it, or the text of a category of the document. Keys ("word", text) are words that a step takes for missing in a
+    column of numbers.
+    """
+    try:
+        return written(model)
+    except Refused:
+        raise
+    except Exception as problem:
+        kind = f"{type(model).__module__}.{type(model).__qualname__}"
+        raise Refused(f"{kind} cannot be explained exactly: reading it failed with {type(problem).__name__}: {problem}; {ANY_MODEL}") from problem
+
+
+def written(model):
+    if count_of(model) is None:
+        refuse_unknown(model, kind_of(model), known_reason_only=True)
+        refuse(model, "it is not fitted (a search needs refit=True), or does not have its number of columns (n_features_in_)")
     table = Table(model)
-    whole = as_sum(model, View(table, [Feature(column) for column in range(table.count)]))
+    whole = as_sum(model, View(table))
+    if not np.isfinite(whole.base).all():
+        refuse(model, "it starts from a number that is not finite")
     views = {id(tree["view"]): tree["view"] for tree in whole.trees}
     table.settle(views.values())
-    categories, refusing, wanted, learnt = [], set(), set(), {}
+    categories, refusing, wanted = [], set(), set()
     models = [tree for tree in whole.trees if "coefficients" in tree]
     whole.trees = [tree for tree in whole.trees if "coefficients" not in tree]
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        terms = [term for tree in models for term in on_columns(tree, table, learnt, refusing, wanted)]
-    if all(view.is_table() for view in views.values()) and len({tree["width"] for tree in whole.trees + terms}) == 1:
+    are_plain = all(view.is_table() for view in views.values()) and len({tree["width"] for tree in whole.trees + models}) <= 1
+    are_plain = are_plain and not table.categories
+    table.cells = {}
+    if are_plain:
         for tree in whole.trees:
             columns = np.array([feature.column for feature in tree["view"].features])
             tree["feature"] = np.take(columns, tree["feature"], mode="clip")
+        terms = [on_table(tree) for tree in models]
+        if models or any(tree.get("complete") for tree in whole.trees):
+            wanted = set(table.used)
     else:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
+            needing = {id(tree["view"]) for tree in models} | {id(tree["view"]) for tree in whole.trees if tree.get("complete")}
+            learnt = {place: Learnt(view, table, place in needing) for place, view in views.items()}
+            tell_cells_apart(table, views.values(), list(learnt.values()))
+            for lesson in learnt.values():
+                lesson.learn_categories()
+            terms = [term for tree in models for term in on_columns(tree, table, learnt[id(tree["view"])], refusing, wanted)]
             groups = {}
             for tree in whole.trees:
                 groups.setdefault((id(tree["view"]), tree["width"]), []).append(tree)
-            for (_, width), trees in groups.items():
-                refusing |= fold(trees[0]["view"], width, trees, table)
+            for (place, width), trees in groups.items():
+                of_words, of_missing = fold(trees[0]["view"], width, trees, table, learnt[place])
+                refusing |= of_words
+                wanted |= of_missing
         # Columns that no feature comes from need not be in the rows, if names say which these are.
         kept = np.array(sorted(table.used) if table.names is not None else range(table.count))
         for tree in whole.trees + terms:
@@ -797,21 +1485,24 @@ def document(model):
         wanted = {int(np.searchsorted(kept, column)) for column in wanted}
         categories = [dict(feature=int(np.searchsorted(kept, column)), values=known, unknown="refused" if column in refusing else "no category")
                       for column, known in sorted(table.words.items()) if column in table.used]
+        table.cells = {int(np.searchsorted(kept, column)): cells for column, cells in table.cells.items() if column in table.used}
         table.count, table.names = len(kept), None if table.names is None else [table.names[column] for column in kept]
     whole.trees += terms
-    names = {"feature_names": table.names} if table.names is not None else {}
+    names = {"feature_names": [str(name) for name in table.names]} if table.names is not None else {}
     words = {"categories": categories} if categories else {}
     outputs, labels = {}, classes_of(model)
     if labels is not None and len(labels) == len(whole.base):
         outputs = {"output_names": labels}
     elif labels is not None and len(labels) == 2 and len(whole.base) == 1:
         outputs = {"class_names": labels}
-    refused = {"refuses_missing": sorted(wanted)} if wanted else {}
+    refused = {"refuses_missing": sorted(int(column) for column in wanted)} if wanted else {}
     link = {"link": whole.link} if whole.link is not None else {}
-    trees = [{key: value for key, value in tree.items() if key not in ("view", "width", "sets")} for tree in whole.trees]
+    trees = [{key: value for key, value in tree.items() if key not in ("view", "width", "sets", "complete")} for tree in whole.trees]
+    if not all(np.isfinite(tree["value"]).all() for tree in trees):
+        refuse(model, "it has leaves that are not finite")
     return dict(format="apportion-trees", version=1, width=whole.trees[0]["width"] if trees else "double", features=table.count,
                 base_margins=whole.base, **link, operator="<=", trees=trees, **names, **words, **refused, **outputs,
-                source=dict(library="scikit-learn", version=sklearn.__version__, model=described(model)))
+                source=dict(library="scikit-learn", version=sklearn.__version__, model=described(model))), table.cells
 
 
 def classes_of(model):
@@ -822,15 +1513,19 @@ def classes_of(model):
 
 def described(model):
     """The classes of a model and of what it is made of: Pipeline of RandomForestRegressor."""
-    inner = model.steps[-1][1] if hasattr(model, "steps") else getattr(model, WRAPPERS.get(type(model).__name__, ""), None)
+    inner = model.steps[-1][1] if hasattr(model, "steps") else getattr(model, WRAPPERS.get(kind_of(model), ""), None)
     return type(model).__name__ + (f" of {described(inner)}" if inner is not None else "")
 
 
 def save(model, path):
-    """Writes a fitted model; raises Refused, a ValueError, where it cannot be written."""
-    content = json.dumps(document(model), default=lambda array: array.tolist())
+    """Writes a fitted model; raises Refused, a ValueError, if it cannot be written."""
     with open(path, "w") as file:
-        file.write(content)
+        file.write(as_json(document(model)))
+
+
+def as_json(document):
+    """A document as text."""
+    return json.dumps(document, default=lambda array: array.tolist())
 
 
 def main():

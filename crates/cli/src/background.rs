@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use apportion::trees::CompiledBackground;
 use apportion::{Background, Ensemble, Rows};
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::args::{Explain, Game};
 use crate::checkpoint::{digest_of_file, digest_of_numbers};
 use crate::conditional::Data;
+use crate::explainer::refuse_texts;
 use crate::failure::Usage;
 use crate::input::Input;
 use crate::messages;
@@ -192,6 +193,7 @@ pub(crate) fn data(args: &Explain, game: Game, input: &Input) -> Result<Data> {
 
 /// The data in which groups are found, where all rows count the same.
 pub(crate) fn data_for_groups(args: &Explain, input: &Input) -> Result<Vec<f64>> {
+    refuse_texts("--groups auto", "groups of your own, as in --groups 'a,b;c'", input)?;
     match rows_asked_for(args, input)? {
         Some(data) => Ok(data.values),
         None => Ok(input.whole()?.into_owned().values),
@@ -252,6 +254,15 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
         return Err(Usage(says.replace("{}", &listed(&categories))).into());
     }
     let table = &*input.whole()?;
+    if let Some(at) = table.values.iter().position(|value| value.is_infinite()) {
+        let (row, column) = (at / table.columns, at % table.columns);
+        bail!(
+            "--background mean: row {row} has the value {} in {:?}, of which there is no mean; use rows as the background with --background \
+             FILE, or omit the option",
+            table.values[at],
+            input.features[column]
+        );
+    }
     let means = means(table);
     let odd: Vec<usize> = (0..table.columns).filter(|&column| is_odd(table, column, means[column])).collect();
     if !odd.is_empty() {

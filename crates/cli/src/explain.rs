@@ -124,6 +124,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
             groups: groups::members(&value),
             about,
             categories: (0..input.columns).map(|feature| input.model.categories(feature)).collect(),
+            texts: input.model.texts().cloned(),
             features: input.features.clone(),
             outputs: if class.is_some() { 1 } else { outputs },
             classes: classes.clone().filter(|_| class.is_none()),

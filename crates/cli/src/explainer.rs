@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use apportion::models::LinkedEnsemble;
 use apportion::{Ensemble, Explainer, Method, Rows, Shared};
 
@@ -17,6 +17,18 @@ use crate::input::Input;
 pub(crate) struct Asked<'a> {
     pub(crate) explainer: Explainer<'a>,
     pub(crate) background: Option<Described>,
+}
+
+/// Refuses cells that are texts, which a program reads, for `what` computes with numbers.
+pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<()> {
+    let texts = if input.model.texts().is_some() { input.model.categorical_features() } else { Vec::new() };
+    match texts.first() {
+        None => Ok(()),
+        Some(&feature) => Err(anyhow!(
+            "{what} computes with numbers, and the cells of {:?} are texts; use {instead}",
+            input.features[feature]
+        )),
+    }
 }
 
 /// The explainer of the model in the game that the options ask for.
@@ -35,6 +47,13 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
         Some(outputs) => Arc::clone(outputs).into(),
         None => Shared::from(input.model.as_model()),
     };
+    if matches!(game, Game::Gaussian | Game::Copula | Game::Empirical) {
+        refuse_texts(
+            &format!("--game {}", game.name()),
+            "--game marginal or --game frequency, which compare cells alone",
+            input,
+        )?;
+    }
     let law = conditional::law(args, game, input.columns, explained, || {
         let data = data(args, game, input)?;
         described = Some(Described::of_rows(Rows::new(&data.values, input.columns), data.weights.as_deref()));

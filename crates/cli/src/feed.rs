@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use anyhow::{Error, Result, anyhow};
-use apportion_rows::Block;
+use apportion_rows::{Block, Texts};
 
 use crate::messages;
 use crate::model::AnyModel;
-use crate::rows::{self, Columns, Ids, Table};
+use crate::rows::{self, Columns, Ids, Table, Wanted};
 
 /// Blocks that wait to be taken.
 const WAITING: usize = 2;
@@ -32,12 +32,18 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Begins to read: what a model wants, or all columns where there is none yet.
-    pub(crate) fn new(path: &Path, model: Option<&Arc<AnyModel>>, columns: &Columns) -> Result<Self> {
+    /// Begins to read: what a model wants, or all columns where there is none yet, with their `texts`.
+    pub(crate) fn new(
+        path: &Path,
+        model: Option<&Arc<AnyModel>>,
+        columns: &Columns,
+        texts: &Arc<Texts>,
+    ) -> Result<Self> {
         let (sender, messages) = sync_channel(WAITING);
         let (source, model, meaning) = (path.to_owned(), model.cloned(), columns.clone());
+        let texts = Arc::clone(texts);
         std::thread::Builder::new().name("rows".to_owned()).spawn(move || {
-            let last = match read(&source, model.as_deref(), &meaning, &sender) {
+            let last = match read(&source, model.as_deref(), &meaning, &texts, &sender) {
                 Ok(notes) => Message::End(notes),
                 Err(error) => Message::Failed(error),
             };
@@ -103,11 +109,12 @@ fn read(
     path: &Path,
     model: Option<&AnyModel>,
     columns: &Columns,
+    texts: &Texts,
     sender: &SyncSender<Message>,
 ) -> Result<Vec<String>> {
     let wanted = match model {
         Some(model) => model.wanted(columns)?,
-        None => columns.all(),
+        None => Wanted { texts: Some(texts), ..columns.all() },
     };
     rows::open(path)?.each_block(&wanted, |block| -> Result<()> {
         // The first one says which columns there are.

@@ -78,7 +78,8 @@ impl Input {
         numbers: impl FnOnce(&AnyModel, usize) -> usize,
     ) -> Result<(Self, Batches)> {
         let read = model::read(&args.model)?.map(Arc::new);
-        let mut feed = Feed::new(&args.rows, read.as_ref(), &args.columns)?;
+        let texts = Arc::default();
+        let mut feed = Feed::new(&args.rows, read.as_ref(), &args.columns, &texts)?;
         let mut table = feed.begin()?;
         let columns = table.columns;
         let model = match read {
@@ -86,7 +87,11 @@ impl Input {
             // The rows say what a program reads.
             None => {
                 let first = Rows::try_new(&table.values, columns)?;
-                Arc::new(AnyModel::Program(Box::new(args.model.program.start(table.names.clone(), first)?)))
+                Arc::new(AnyModel::Program(Box::new(args.model.program.start(
+                    table.names.clone(),
+                    first,
+                    texts,
+                )?)))
             }
         };
         let size = (BATCH / numbers(&model, columns).saturating_add(columns).max(1)).max(1);

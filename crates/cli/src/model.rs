@@ -1,6 +1,7 @@
 //! The model behind a command.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use apportion::models::ModelError;
@@ -8,7 +9,7 @@ use apportion::trees::{Category, Words};
 use apportion::{Ensemble, Model, ReadOptions};
 #[cfg(feature = "networks")]
 use apportion_onnx::{Network, NetworkOptions};
-use apportion_rows::lightgbm_name;
+use apportion_rows::{Texts, lightgbm_name};
 
 use crate::args::{ModelFile, Predictor, Reading};
 use crate::failure::Usage;
@@ -100,8 +101,21 @@ impl AnyModel {
         }
     }
 
+    /// The texts of the rows that a program reads, which numbers of rows stand for.
+    pub(crate) fn texts(&self) -> Option<&Arc<Texts>> {
+        match self {
+            Self::Program(running) => Some(&running.texts),
+            _ => None,
+        }
+    }
+
     /// The features that are categories.
     pub(crate) fn categorical_features(&self) -> Vec<usize> {
+        if let Some(texts) = self.texts() {
+            return (0..self.feature_count().unwrap_or_default())
+                .filter(|&feature| texts.is_text(feature))
+                .collect();
+        }
         self.trees().map(Ensemble::categorical_features).unwrap_or_default()
     }
 
@@ -121,6 +135,7 @@ impl AnyModel {
             names_are_rewritten: origin.is_some_and(|origin| origin.format.starts_with("LightGBM")),
             count,
             words: (0..count.unwrap_or_default()).map(|feature| self.words(feature)).collect(),
+            texts: self.texts().map(|texts| &**texts),
             ..columns.all()
         })
     }
@@ -148,6 +163,9 @@ impl AnyModel {
             Category::Text(text) => text.clone(),
             Category::Number(number) => number.to_string(),
         };
+        if let Some(texts) = self.texts() {
+            return texts.list(feature);
+        }
         let Some(words) = self.words(feature) else { return Vec::new() };
         let code = |category: &Category| match category {
             Category::Text(text) => words.code_of_text(text),

@@ -1,10 +1,12 @@
 //! A program in the place of a model: `--predict 'COMMAND'`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use apportion::Rows;
 use apportion_program::{Column, Format, Program, ProgramOptions};
+use apportion_rows::Texts;
 use clap::{Args, ValueEnum};
 
 use crate::failure::Usage;
@@ -68,18 +70,42 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "a number of seconds is wanted, at least 0.001".to_owned())
 }
 
+/// The texts of a feature of the files of rows.
+#[derive(Debug)]
+struct TextsOf {
+    texts: Arc<Texts>,
+    feature: usize,
+}
+
+impl apportion_program::Texts for TextsOf {
+    fn is_text(&self) -> bool {
+        self.texts.is_text(self.feature)
+    }
+
+    fn with_text(&self, number: f64, with: &mut dyn FnMut(&str)) -> bool {
+        self.texts.with_text(self.feature, number, with)
+    }
+}
+
 /// A program that runs.
 pub(crate) struct Running {
     pub(crate) program: Program,
     /// The names of the columns that it reads, where the rows have some.
     pub(crate) names: Option<Vec<String>>,
+    /// The texts of the rows, which the program reads.
+    pub(crate) texts: Arc<Texts>,
     /// What its outputs are called, where it says so of several.
     pub(crate) classes: Option<Vec<String>>,
 }
 
 impl ProgramArgs {
-    /// Starts the program for rows of these names of columns, of which `rows` has one.
-    pub(crate) fn start(&self, names: Option<Vec<String>>, rows: Rows<'_>) -> Result<Running> {
+    /// Starts the program for rows of these names of columns, of which `rows` has one, and whose numbers stand for these texts.
+    pub(crate) fn start(
+        &self,
+        names: Option<Vec<String>>,
+        rows: Rows<'_>,
+        texts: Arc<Texts>,
+    ) -> Result<Running> {
         interrupt::listen()?;
         let command = self.command.as_deref().unwrap_or_default();
         if rows.is_empty() {
@@ -89,11 +115,15 @@ impl ProgramArgs {
             Some(names) => names[column].clone(),
             None => format!("f{column}"),
         };
-        let columns: Vec<Column> = (0..rows.columns()).map(|column| Column::new(name(column))).collect();
+        let column = |feature: usize| {
+            let texts = Arc::new(TextsOf { texts: Arc::clone(&texts), feature });
+            Column::of_texts(name(feature), texts)
+        };
+        let columns: Vec<Column> = (0..rows.columns()).map(column).collect();
         let program = Program::start(command, &columns, rows.row(0), &self.options())
             .with_context(|| format!("--predict {command:?}"))?;
         let classes = program.output_names().map(<[String]>::to_vec).filter(|names| names.len() > 1);
-        Ok(Running { program, names, classes })
+        Ok(Running { program, names, texts, classes })
     }
 
     fn options(&self) -> ProgramOptions {

@@ -3,7 +3,8 @@
 //! # Notation
 //!
 //! `B` rows of `n` features, row `b` with weight `w_b`; the weights are not negative and sum to 1. One row is a *baseline*.
-//! NaN means that the value is missing, and is legal. Infinite values are refused.
+//! NaN means that the value is missing. Infinite values are legal, too: rows are mixed without arithmetic, and what a model makes of an
+//! infinite value is up to the model.
 
 use rand::RngExt;
 
@@ -36,7 +37,7 @@ impl Background {
     ///
     /// # Errors
     ///
-    /// [`GameError::Parameter`] for a row without columns, [`GameError::InfiniteInput`] for an infinite value.
+    /// [`GameError::Parameter`] for a row without columns.
     pub fn baseline(row: impl Into<Vec<f64>>) -> Result<Self, GameError> {
         let values = row.into();
         let columns = values.len();
@@ -48,7 +49,7 @@ impl Background {
     /// # Errors
     ///
     /// [`GameError::EmptyBackground`] without rows, [`GameError::Parameter`] without columns, [`GameError::Width`] if the last row
-    /// is incomplete, [`GameError::InfiniteInput`] for an infinite value.
+    /// is incomplete.
     pub fn rows(values: impl Into<Vec<f64>>, columns: usize) -> Result<Self, GameError> {
         let values = values.into();
         check_whole("background row", values.len(), columns)?;
@@ -56,9 +57,6 @@ impl Background {
             return Err(GameError::EmptyBackground);
         }
         let rows = values.len() / columns;
-        for (index, row) in values.chunks_exact(columns).enumerate() {
-            refuse_infinite(row, || format!("background row {index}"))?;
-        }
         Ok(Self { values, columns, weights: vec![1.0 / rows as f64; rows] })
     }
 
@@ -152,14 +150,6 @@ pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<f64, GameErr
     if largest == 0.0 { refuse("all are zero".to_owned()) } else { Ok(largest) }
 }
 
-/// Refuses a row with an infinite value; `what` names the row.
-pub(crate) fn refuse_infinite(row: &[f64], what: impl FnOnce() -> String) -> Result<(), GameError> {
-    match row.iter().position(|value| value.is_infinite()) {
-        None => Ok(()),
-        Some(column) => Err(GameError::InfiniteInput { what: what(), column, value: row[column] }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,11 +204,10 @@ mod tests {
     }
 
     #[test]
-    fn missing_values_are_legal_and_infinite_ones_are_not() {
+    fn missing_and_infinite_values_are_kept() {
         assert!(Background::baseline([f64::NAN, 0.0]).is_ok());
-        let refused = Background::rows([0.0, 1.0, 2.0, f64::NEG_INFINITY], 2).unwrap_err();
-        assert!(matches!(refused, GameError::InfiniteInput { column: 1, .. }));
-        assert!(refused.to_string().contains("background row 1"), "{refused}");
+        let background = Background::rows([0.0, f64::INFINITY, 2.0, f64::NEG_INFINITY], 2).unwrap();
+        assert_eq!(background.row(1), [2.0, f64::NEG_INFINITY]);
     }
 
     #[test]

@@ -49,17 +49,18 @@ pub enum GameError {
         /// The length wanted.
         wanted: usize,
     },
-    /// A row holds an infinite value. NaN stands for a missing value and is legal.
-    #[error(
-        "{what} has the value {value:?} in column {column}; give a finite number (below 3.4e38 in size where the model computes with 32 bits), or NaN where the value is missing"
-    )]
+    /// A row holds an infinite value, and the model or the game computes with it. Models that only compare values take infinite ones, and
+    /// so does the marginal game. NaN stands for a missing value and is legal.
+    #[error("{what} has the value {value:?} in column {column}, and {reason}")]
     InfiniteInput {
         /// Which row.
         what: String,
         /// Its column.
         column: usize,
-        /// The value.
+        /// The value, before it is rounded to the width of the model.
         value: f64,
+        /// Which computation needs a finite number, and what to do.
+        reason: &'static str,
     },
     /// A row of data or an explicand with a missing value, where the law of a conditional game has no place for one.
     #[error(

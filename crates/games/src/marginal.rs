@@ -16,7 +16,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::background::{Background, refuse_infinite};
+use crate::background::Background;
 use crate::coalition::{Coalition, CoalitionView};
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
@@ -73,8 +73,7 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
     /// # Errors
     ///
     /// [`GameError::Width`] if explicand, background and model do not have the same number of features,
-    /// [`GameError::InfiniteInput`] if the explicand has an infinite value (NaN is legal), [`GameError::Parameter`] if the model has
-    /// no outputs.
+    /// [`GameError::Parameter`] if the model has no outputs. NaN and infinite values are legal.
     pub fn new(model: &'a M, explicand: &[f64], background: &'a Background) -> Result<Self, GameError> {
         let model = Averaged::new(model, background.columns(), "background row 0")?;
         Ok(Self { model, rows: Substitution::new(explicand, background)?, near: OnceLock::new() })
@@ -124,7 +123,6 @@ impl<'a> Substitution<'a> {
                 wanted: background.columns(),
             });
         }
-        refuse_infinite(explicand, || "the explicand".to_owned())?;
         Ok(Self { explicand: explicand.to_vec(), background })
     }
 

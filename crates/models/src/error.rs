@@ -142,6 +142,22 @@ pub enum ModelError {
         /// How many the file has.
         count: usize,
     },
+    /// A mean without members.
+    #[error("the list of models is empty; expected at least one model")]
+    EmptyMean,
+    /// Models that differ in what they read or return, so that the mean of their margins is not the margin of one ensemble.
+    #[error(
+        "model {member} of the list has {found}, expected {expected} as for the models before it; explain the models one by one and \
+         average their values"
+    )]
+    Mean {
+        /// Which model, from 0.
+        member: usize,
+        /// What it has.
+        found: String,
+        /// What the models before it have.
+        expected: String,
+    },
     /// Covers that do not define the path-dependent game.
     #[error(
         "the path-dependent game needs the training cover of every node: tree {tree}, node {node}: {problem}; save the model with \
@@ -181,7 +197,7 @@ pub enum ModelError {
         /// The objective in the file.
         objective: String,
     },
-    /// Rows of the wrong shape, or with infinite values.
+    /// Rows of the wrong shape, or with infinite values that the model computes with.
     #[error(transparent)]
     Game(#[from] GameError),
 }

@@ -89,6 +89,12 @@ impl Ensemble {
                          docs/scikit_learn_to_json.py",
             });
         }
+        if xgboost::is_old_binary(bytes) {
+            return Err(ModelError::Unsupported {
+                what: "an XGBoost model in the library's old binary format".to_owned(),
+                wanted: "load it with the version of XGBoost that wrote it, and save it again as JSON: booster.save_model(\"model.json\")",
+            });
+        }
         let start = bytes.trim_ascii_start();
         // Both formats open an object; after that JSON has a name in quotes, UBJ the marker of a length.
         match (start.first(), start.get(1)) {

@@ -14,9 +14,9 @@ const BLOCK: usize = 64;
 const LANE_DEPTH: usize = 16;
 
 impl Ensemble {
-    /// Refuses rows of another width than the ensemble has features, values that are infinite, or are once rounded to the
-    /// [width](Self::width) of its numbers, and missing ones where the model [takes none](Self::refuses_missing). `what` names a row in the
-    /// message.
+    /// Refuses rows of another width than the ensemble has features, missing values if the model [takes none](Self::refuses_missing), and
+    /// values of which a linear model or leaf takes a multiple, if they are infinite once rounded to the [width](Self::width) of the
+    /// ensemble's numbers. Splits take infinite values: they only compare. `what` names a row in the message.
     ///
     /// # Errors
     ///
@@ -31,14 +31,15 @@ impl Ensemble {
             });
         }
         let place = |index: usize| (format!("{what} {}", index / features), index % features);
-        // Each width has a pass of its own, without a question for each number.
-        let infinite = match self.width() {
-            Width::Single => scan::position(rows.values(), |value| (value as f32).is_infinite()),
-            Width::Double => scan::position(rows.values(), f64::is_infinite),
-        };
-        if let Some(index) = infinite {
+        if let Some(index) = self.infinite_in_linear(rows) {
             let (what, column) = place(index);
-            return Err(GameError::InfiniteInput { what, column, value: rows.values()[index] });
+            let reason = match self.width() {
+                Width::Single => {
+                    "a linear model computes with it in 32 bits; pass a number below 3.4e38 in size, as in training"
+                }
+                Width::Double => "a linear model computes with it; pass a finite number, as in training",
+            };
+            return Err(GameError::InfiniteInput { what, column, value: rows.values()[index], reason });
         }
         if !self.refuses_any_missing() {
             return Ok(());
@@ -54,6 +55,29 @@ impl Ensemble {
         }
     }
 
+    /// The index of the first value that is infinite once rounded, of a feature that a linear model has a coefficient for.
+    fn infinite_in_linear(&self, rows: Rows<'_>) -> Option<usize> {
+        let in_linear = self.linear_features();
+        if in_linear.is_empty() {
+            return None;
+        }
+        let features = self.feature_count();
+        let mut first = 0;
+        loop {
+            let rest = &rows.values()[first..];
+            // Each width has a pass of its own, without a question for each number.
+            let infinite = match self.width() {
+                Width::Single => scan::position(rest, |value| (value as f32).is_infinite()),
+                Width::Double => scan::position(rest, f64::is_infinite),
+            };
+            let index = first + infinite?;
+            if in_linear[index % features] {
+                return Some(index);
+            }
+            first = index + 1;
+        }
+    }
+
     /// The margins of rows: rows × outputs, row-major, each `base_k + Σ leaves`, added in `f64` in the order of the trees.
     ///
     /// A missing value is NaN. Takes O(trees × depth) per row; blocks of rows run in parallel and do not share sums, so the result does
@@ -62,7 +86,7 @@ impl Ensemble {
     /// # Errors
     ///
     /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a
-    /// value is infinite, [`GameError::MissingInput`] where one is missing that the model needs.
+    /// linear model has to compute with an infinite value, [`GameError::MissingInput`] where one is missing that the model needs.
     pub fn margins(&self, rows: Rows<'_>) -> Result<Vec<f64>, ModelError> {
         let mut margins = vec![0.0; rows.len() * self.output_count()];
         self.write_margins(rows, &mut margins)?;

@@ -2,6 +2,10 @@
 
 use apportion_games::{BoxError, GameError};
 
+/// Why a network takes no infinite values.
+pub(crate) const COMPUTES: &str =
+    "a network computes with it in 32 bits; pass a finite number below 3.4e38 in size, as in training";
+
 /// Why an ONNX file could not be read, or the network could not predict rows.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -246,7 +246,13 @@ impl Network {
         } else if self.runtime.element == Element::Whole {
             OnnxError::NotWhole { row, column, value }
         } else {
-            GameError::InfiniteInput { what: format!("row {row}"), column, value }.into()
+            GameError::InfiniteInput {
+                what: format!("row {row}"),
+                column,
+                value,
+                reason: crate::error::COMPUTES,
+            }
+            .into()
         }
     }
 

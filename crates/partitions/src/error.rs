@@ -5,7 +5,10 @@
 #[non_exhaustive]
 pub enum PartitionsError {
     /// An infinite number in the data.
-    #[error("row {row} has {value} in column {column}; numbers must be finite, or NaN where one is missing")]
+    #[error(
+        "row {row} has the value {value} in column {column}, and dependence between features is computed with it; pass a finite number, or \
+         list the groups instead"
+    )]
     Infinite {
         /// The row, from 0.
         row: usize,

@@ -14,7 +14,7 @@
 //! | item | what it is |
 //! |---|---|
 //! | [`Program`] | a command, run by the shell once, that answers batch after batch; a [`Model`](apportion_games::Model) |
-//! | [`Column`] | the name of a feature, and its words where it has some |
+//! | [`Column`], [`Texts`] | the name of a feature, and its words where it has some |
 //! | [`ProgramOptions`], [`Format`] | CSV or Arrow, rows per batch, time-out, restarts, workers |
 //! | [`ProgramError`], [`Batch`] | what the program did, what is wanted, what to do |
 //!
@@ -30,7 +30,7 @@ mod process;
 mod program;
 mod requests;
 
-pub use column::Column;
+pub use column::{Column, Texts};
 pub use error::{Batch, ProgramError};
 pub use options::{Format, ProgramOptions};
 pub use process::end_all;

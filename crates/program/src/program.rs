@@ -108,7 +108,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`](apportion_games::GameError::Width), [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput)
+    /// [`GameError::Width`](apportion_games::GameError::Width)
     /// and [`ProgramError::NoWord`] for rows that it cannot be asked for. Where a process dies ([`ProgramError::Ended`]), takes too long
     /// ([`ProgramError::Hung`]) or closes its streams ([`ProgramError::Closed`]), the error of the last of the restarts that are allowed,
     /// in [`ProgramError::Again`]. Any other answer that is wrong is returned at once: [`ProgramError::RowCount`],

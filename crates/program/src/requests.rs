@@ -45,12 +45,20 @@ impl Requests {
             return Err(GameError::Width { what: "a row for the program".to_owned(), given, wanted }.into());
         }
         for (row, values) in rows.iter().enumerate() {
-            for (index, (column, &value)) in self.columns.iter().zip(values).enumerate() {
-                if value.is_infinite() {
-                    let what = format!("row {row}");
-                    return Err(GameError::InfiniteInput { what, column: index, value }.into());
+            for (column, &value) in self.columns.iter().zip(values) {
+                if value.is_nan() {
+                    continue;
                 }
-                if !column.words().is_empty() && !value.is_nan() && column.word(value).is_none() {
+                let mut broken = None;
+                let has_text = column.with_text(value, &mut |text| {
+                    if self.format == Format::Csv && text.contains(['\n', '\r']) {
+                        broken = Some(breaks_a_line(column, text));
+                    }
+                });
+                if let Some(error) = broken {
+                    return Err(error);
+                }
+                if column.is_text() && !has_text {
                     let (words, column) = (column.words().len(), column.name().to_owned());
                     return Err(ProgramError::NoWord { row, column, value, words });
                 }
@@ -69,6 +77,14 @@ impl Requests {
     }
 }
 
+/// The refusal of a text that has more than one line.
+fn breaks_a_line(column: &Column, text: &str) -> ProgramError {
+    ProgramError::options(format!(
+        "column {:?} has the text {text:?}, which breaks a line; rename it, or let the program read Arrow",
+        column.name()
+    ))
+}
+
 /// The line with the names of the columns.
 fn header(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
     let mut line = Vec::new();
@@ -78,10 +94,7 @@ fn header(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
             .chain(column.words().iter().map(String::as_str))
             .find(|text| text.contains(['\n', '\r']))
         {
-            return Err(ProgramError::options(format!(
-                "column {:?} has the text {text:?}, which breaks a line; rename it, or let the program read Arrow",
-                column.name()
-            )));
+            return Err(breaks_a_line(column, text));
         }
         if index > 0 {
             line.push(b',');
@@ -101,12 +114,11 @@ fn lines(columns: &[Column], rows: Rows<'_>) -> Vec<u8> {
             if index > 0 {
                 lines.push(b',');
             }
-            match column.word(value) {
-                Some(word) => text(&mut lines, word),
+            if value.is_nan() {
                 // A line with nothing on it would be no row.
-                None if value.is_nan() && columns.len() == 1 => lines.extend(b"\"\""),
-                None if value.is_nan() => {}
-                None => number(&mut lines, value),
+                lines.extend(if columns.len() == 1 { &b"\"\""[..] } else { b"" });
+            } else if !column.with_text(value, &mut |word| text(&mut lines, word)) {
+                number(&mut lines, value);
             }
         }
         lines.push(b'\n');
@@ -151,8 +163,7 @@ mod arrow {
     use crate::error::ProgramError;
 
     fn writer(columns: &[Column]) -> std::io::Result<ArrowWriter<Vec<u8>>> {
-        let kind =
-            |column: &Column| if column.words().is_empty() { ArrowKind::Float64 } else { ArrowKind::Text };
+        let kind = |column: &Column| if column.is_text() { ArrowKind::Text } else { ArrowKind::Float64 };
         ArrowWriter::stream(Vec::new(), columns.iter().map(|column| (column.name(), kind(column))), &[])
     }
 
@@ -166,10 +177,17 @@ mod arrow {
     pub(super) fn batch(columns: &[Column], rows: Rows<'_>) -> Result<Vec<u8>, ProgramError> {
         let cells = |(index, column): (usize, &Column)| {
             let numbers = rows.iter().map(|row| row[index]);
-            match column.words().is_empty() {
-                true => ArrowColumn::float64(numbers),
-                false => ArrowColumn::text(numbers.map(|number| column.word(number))),
+            if !column.is_text() {
+                return ArrowColumn::float64(numbers);
             }
+            let texts: Vec<Option<String>> = numbers
+                .map(|number| {
+                    let mut text = None;
+                    column.with_text(number, &mut |found| text = Some(found.to_owned()));
+                    text
+                })
+                .collect();
+            ArrowColumn::text(texts.iter().map(Option::as_deref))
         };
         let cells: Vec<ArrowColumn> = columns.iter().enumerate().map(cells).collect();
         let write = || {
@@ -224,18 +242,70 @@ mod tests {
         let requests = Requests::new(Format::Csv, &columns).unwrap();
         let check = |row: &[f64], columns| requests.check(Rows::new(row, columns)).unwrap_err();
         assert!(matches!(check(&[1.0], 1), ProgramError::Game(GameError::Width { given: 1, wanted: 2, .. })));
-        let infinite = check(&[f64::INFINITY, 0.0], 2);
-        assert!(matches!(infinite, ProgramError::Game(GameError::InfiniteInput { column: 0, .. })));
-        for value in [2.0, -1.0, 0.5] {
+        for value in [2.0, -1.0, 0.5, f64::INFINITY] {
             assert!(matches!(check(&[0.0, value], 2), ProgramError::NoWord { row: 0, words: 2, .. }));
         }
+    }
+
+    /// Codes of two texts, or numbers of which one is spelled at length.
+    #[derive(Debug)]
+    struct Cells(bool);
+
+    impl crate::column::Texts for Cells {
+        fn is_text(&self) -> bool {
+            self.0
+        }
+
+        fn with_text(&self, number: f64, with: &mut dyn FnMut(&str)) -> bool {
+            let text = match (self.0, number) {
+                (true, 0.0) => "007",
+                (true, 1.0) => "x, y",
+                (true, 2.0) => "two\nlines",
+                (false, 1.5) => "1.50",
+                _ => return false,
+            };
+            with(text);
+            true
+        }
+    }
+
+    #[test]
+    fn cells_are_written_as_the_file_has_them() {
+        let column = |name: &str, is_text| Column::of_texts(name, std::sync::Arc::new(Cells(is_text)));
+        let columns = [column("code", true), column("price", false)];
+        let rows = [0.0, 1.5, 1.0, f64::INFINITY, f64::NAN, -2.25];
+        assert_eq!(written(&columns, &rows), "code,price\n3\n007,1.50\n\"x, y\",inf\n,-2.25\n");
+        let requests = Requests::new(Format::Csv, &columns).unwrap();
+        let refused = |row: &[f64]| requests.check(Rows::new(row, 2)).unwrap_err();
+        assert!(refused(&[2.0, 0.0]).to_string().contains("breaks a line"));
+        for unknown in [3.0, 0.5, f64::INFINITY] {
+            assert!(matches!(refused(&[unknown, 0.0]), ProgramError::NoWord { row: 0, .. }));
+        }
+    }
+
+    #[cfg(feature = "arrow")]
+    #[test]
+    fn cells_that_are_texts_are_strings_of_arrow() {
+        let columns = [true, false].map(|is_text| {
+            Column::of_texts(if is_text { "code" } else { "price" }, std::sync::Arc::new(Cells(is_text)))
+        });
+        let requests = Requests::new(Format::Arrow, &columns).unwrap();
+        let rows = Rows::new(&[2.0, 1.5, f64::NAN, f64::INFINITY, 0.0, -2.25], 2);
+        requests.check(rows).unwrap();
+        let stream = [requests.head(), &requests.batch(rows).unwrap()].concat();
+        let texts = apportion_rows::Texts::default();
+        let wanted = apportion_rows::Wanted { texts: Some(&texts), ..apportion_rows::Wanted::default() };
+        let table = apportion_rows::Source::stream("batch", &stream[..]).read(&wanted).unwrap();
+        assert_eq!(texts.list(0), ["two\nlines", "007"]);
+        assert!(!texts.is_text(1) && table.row(1)[0].is_nan());
+        assert_eq!([table.row(0)[1], table.row(1)[1], table.row(2)[1]], [1.5, f64::INFINITY, -2.25]);
     }
 
     proptest! {
         #[test]
         fn numbers_read_back_to_their_bits_in_few_digits(value in any::<f64>(), whole in any::<i64>()) {
-            for value in [value, whole as f64, (whole >> 40) as f64, 0.0, -0.0] {
-                if value.is_finite() {
+            for value in [value, whole as f64, (whole >> 40) as f64, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY] {
+                if !value.is_nan() {
                     let mut line = Vec::new();
                     number(&mut line, value);
                     let text = String::from_utf8(line).unwrap();

@@ -56,6 +56,23 @@ impl Ensemble {
         Ok(Self::new(read.map_err(|error| errors::of_reading(py, &error))?))
     }
 
+    /// The mean of the margins of several ensembles.
+    #[staticmethod]
+    fn mean_of(py: Python<'_>, members: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let members: Vec<&apportion::Ensemble> = members.iter().map(|member| member.trees.as_ref()).collect();
+        Ok(Self::new(apportion::Ensemble::mean_of(&members).map_err(|error| errors::of_reading(py, &error))?))
+    }
+
+    /// The size of what margins are sums of, rows × outputs in one line.
+    fn margin_scales<'py>(
+        &self,
+        py: Python<'py>,
+        array: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let scales = self.trees.margin_scales(rows(&array)?);
+        Ok(PyArray1::from_vec(py, scales.map_err(|error| errors::of_reading(py, &error))?))
+    }
+
     /// Number of features of a row.
     #[getter]
     fn feature_count(&self) -> usize {

@@ -34,7 +34,7 @@ def test_weights_of_the_background_count(numbers):
     repeated = apportion.explain(product, rows[:3], rows[[0, 0, 1, 2]])
     assert np.abs(weighted.values - repeated.values).max() < 1e-12
     for none in (["a", "b", "c"], [1j, 1, 1]):
-        with pytest.raises(apportion.DataError, match="no array of numbers"):
+        with pytest.raises(apportion.DataError, match="not an array of numbers"):
             apportion.explain(product, rows[:3], rows[:3], weights=none)
     with pytest.raises(apportion.ModelError, match="complex"):
         apportion.explain(lambda given: product(given) + 0j, rows[:3], rows[:3])
@@ -98,7 +98,7 @@ def test_the_exception_of_a_function_comes_through(numbers):
     (lambda rows: rows[:3, 0], "shape"),
     (lambda rows: np.zeros((len(rows), 2, 2)), "shape"),
     (lambda rows: rows[:, 0] * np.nan, "nan"),
-    (lambda rows: ["red"] * len(rows), "no array of numbers"),
+    (lambda rows: ["red"] * len(rows), "not an array of numbers"),
     (lambda rows: np.random.default_rng().random(len(rows)), "two answers"),
 ])
 def test_answers_that_are_no_predictions(numbers, model, says):
@@ -231,14 +231,16 @@ def test_a_function_that_writes_into_its_rows_changes_no_others(numbers):
     assert np.array_equal(rows, numbers[0]) and np.allclose(found.values[:, 0], rows[:4, 0] - rows[:20, 0].mean())
 
 
-def test_pools_of_categories_are_read_back(frame):
+def test_models_with_texts_are_called_as_functions_of_frames():
     catboost = pytest.importorskip("catboost")
-    rows, targets = frame
-    rows = rows.assign(new=rows.new.astype(float))
-    model = catboost.CatBoostRegressor(iterations=3, depth=2, verbose=0, cat_features=["colour"], allow_writing_files=False).fit(rows, targets)
-    assert apportion.TreeExplainer(model)(rows).additivity_gap() < 1e-9
-    pool = catboost.Pool(rows, cat_features=["colour"])
-    assert np.array_equal(apportion.TreeExplainer(model)(pool).values, apportion.TreeExplainer(model)(rows).values)
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(0)
+    rows = pandas.DataFrame({"text": random.choice(["good and cheap", "bad", "cheap but bad", "very good"], 60), "size": random.normal(size=60)})
+    targets = rows.text.str.contains("good") + rows["size"]
+    model = catboost.CatBoostRegressor(iterations=5, depth=2, verbose=0, text_features=["text"], allow_writing_files=False).fit(rows, targets)
+    explainer = apportion.Explainer(model, rows[:20])
+    found = explainer(rows[20:24])
+    assert np.allclose(found.predictions, model.predict(rows[20:24])) and any("not exact" in note for note in found.notes)
 
 
 def test_functions_have_interactions_exact_where_the_budget_covers_all_coalitions_and_estimated_beyond():

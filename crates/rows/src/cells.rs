@@ -11,9 +11,11 @@
 
 use apportion_models::{Category, UnknownWord, Words};
 
+use crate::advice::{describe, mark_as_missing};
 use crate::error::{Result, RowsError};
 use crate::nearest::{nearest, shown};
 use crate::npy::EXACT;
+use crate::texts::{Kind, Survey, Texts};
 use crate::thousands::without_marks;
 use crate::wanted::{Sentinel, Wanted};
 
@@ -28,6 +30,8 @@ pub(crate) struct Feature<'a> {
     words: Option<&'a Words>,
     sentinels: &'a [Sentinel],
     decimal_comma: bool,
+    /// Where texts that are not numbers go, and the number of the feature there.
+    texts: Option<(&'a Texts, usize)>,
     /// As the file calls it; its number where there are no names.
     name: String,
     /// Whether a model wants it.
@@ -43,6 +47,7 @@ impl<'a> Feature<'a> {
             words: wanted.words_of(feature),
             sentinels: wanted.missing,
             decimal_comma: wanted.decimal_comma,
+            texts: wanted.texts.map(|texts| (texts, feature)),
             name,
             is_of_a_model: wanted.count.is_some() || wanted.names.is_some(),
             unknown: None,
@@ -57,11 +62,74 @@ impl<'a> Feature<'a> {
         if self.words.is_some() {
             return self.word(cell, text, place);
         }
+        if let Some((texts, feature)) = self.texts {
+            return self.kept(texts, feature, cell, place);
+        }
         match number(text, self.decimal_comma) {
-            Some(value) if value.abs() < EXACT as f64 => self.code(value, place),
+            Some(value) if value.abs() < EXACT as f64 => Ok(self.code(value)),
             Some(value) => self.large(text, value, place),
             None => self.no_number(text, place),
         }
+    }
+
+    /// Returns whether the texts of the cells are kept.
+    pub(crate) fn keeps_texts(&self) -> bool {
+        self.words.is_none() && self.texts.is_some()
+    }
+
+    /// Takes a cell into the survey of its column.
+    pub(crate) fn survey(&self, cell: &str, survey: &mut Survey) {
+        let text = cell.trim();
+        if !(text.is_empty() || MISSING.contains(&text) || self.is_sentinel(text)) {
+            survey.add(text, exact_number(text, self.decimal_comma));
+        }
+    }
+
+    /// Decides what the cells of the column are.
+    pub(crate) fn decide(&self, survey: &Survey) {
+        if let (Some((texts, feature)), Some(kind)) = (self.texts, survey.kind()) {
+            texts.decide(feature, kind);
+        }
+    }
+
+    /// A cell whose text is kept.
+    fn kept(&self, texts: &Texts, feature: usize, cell: &str, place: impl Fn() -> String) -> Result<f64> {
+        let text = cell.trim();
+        if text.is_empty() || self.is_sentinel(text) {
+            return Ok(f64::NAN);
+        }
+        let number = exact_number(text, self.decimal_comma);
+        let is_missing = MISSING.contains(&text);
+        let kind = match texts.kind(feature) {
+            Some(kind) => kind,
+            None if is_missing => return Ok(f64::NAN),
+            None => texts.decide(feature, if number.is_some() { Kind::Numbers } else { Kind::Texts }),
+        };
+        match (kind, number) {
+            (Kind::Texts, _) => Ok(texts.code(feature, cell)),
+            (Kind::Numbers, _) if is_missing => Ok(f64::NAN),
+            (Kind::Numbers, Some(number)) => {
+                // The mark of the file may not be that of the program.
+                if !self.decimal_comma {
+                    texts.spell(feature, number, text);
+                }
+                Ok(number)
+            }
+            (Kind::Numbers, None) => {
+                let problem = format!(
+                    "is {}, a text in a column whose first rows hold numbers; if all of its cells are texts, move such a row to the top of the \
+                     rows file",
+                    shown(text)
+                );
+                Err(RowsError::Cell { place: place(), problem })
+            }
+        }
+    }
+
+    /// The number of a moment, whose text is kept.
+    #[cfg(feature = "columnar")]
+    pub(crate) fn moment(&mut self, text: &str, place: impl Fn() -> String) -> Result<f64> {
+        self.text(text, place)
     }
 
     /// A cell of a feature without categories that reads as a number whose whole neighbours are not all in f64, or as NaN.
@@ -70,7 +138,15 @@ impl<'a> Feature<'a> {
         if is_rounded(text, value) && !self.is_sentinel_number(value) {
             return Err(inexact(place()));
         }
-        self.code(value, place)
+        if is_overflow(text, value) {
+            let problem = format!(
+                "is {}, which is beyond the largest number of float64 (1.8e308); scale the column as in training, or write inf if \
+                 it is infinite",
+                shown(text)
+            );
+            return Err(RowsError::Cell { place: place(), problem });
+        }
+        Ok(self.code(value))
     }
 
     /// A cell of a feature without categories that does not read as a number.
@@ -84,20 +160,8 @@ impl<'a> Feature<'a> {
         }
         let problem = if number(text, !self.decimal_comma).is_some() {
             self.other_mark(text)
-        } else if let Some(plain) = without_marks(text, self.decimal_comma) {
-            let (text, plain) = (shown(text), shown(&plain));
-            format!("is {text}, a number with marks between thousands; write it without them, as in {plain}")
         } else {
-            let codes = if self.is_of_a_model {
-                ", and the model has no categories for this column; give the number or code that it was trained on"
-            } else {
-                "; leave the column out by --ignore"
-            };
-            let text = shown(text);
-            format!(
-                "is {text}, which is not a number{codes}, leave the cell empty where the value is missing, or say what stands for \
-                 missing by --missing {text}"
-            )
+            describe(text, self.decimal_comma, self.is_of_a_model)
         };
         Err(RowsError::Cell { place: place(), problem })
     }
@@ -148,7 +212,9 @@ impl<'a> Feature<'a> {
     #[cfg(any(feature = "columnar", test))]
     #[inline]
     pub(crate) fn number(&mut self, value: f64, place: impl Fn() -> String) -> Result<f64> {
-        let Some(words) = self.words else { return self.code(value, place) };
+        let Some(words) = self.words else {
+            return Ok(self.text_of_number(value).unwrap_or_else(|| self.code(value)));
+        };
         if value.is_nan() || self.is_sentinel_number(value) {
             return Ok(f64::NAN);
         }
@@ -167,7 +233,12 @@ impl<'a> Feature<'a> {
     #[cfg(any(feature = "columnar", test))]
     pub(crate) fn boolean(&mut self, value: bool, place: impl Fn() -> String) -> Result<f64> {
         let number = f64::from(u8::from(value));
-        let Some(words) = self.words else { return self.code(number, place) };
+        let Some(words) = self.words else {
+            return Ok(match self.texts.filter(|(texts, feature)| texts.is_text(*feature)) {
+                Some((texts, feature)) => texts.code(feature, if value { "True" } else { "False" }),
+                None => self.code(number),
+            });
+        };
         let texts = if value { ["True", "true", "TRUE"] } else { ["False", "false", "FALSE"] };
         // As a text that Python writes has it.
         let code = words.code_of_text(texts[0]).or_else(|| words.code_of_number(number));
@@ -177,14 +248,18 @@ impl<'a> Feature<'a> {
         }
     }
 
+    /// Returns the number of a cell that is a number, of a column of texts.
+    #[cfg(any(feature = "columnar", test))]
+    fn text_of_number(&self, value: f64) -> Option<f64> {
+        let (texts, feature) = self.texts.filter(|(texts, feature)| texts.is_text(*feature))?;
+        let is_missing = value.is_nan() || self.is_sentinel_number(value);
+        Some(if is_missing { f64::NAN } else { texts.code(feature, &value.to_string()) })
+    }
+
     /// A number that is taken as it is: a feature without categories, or a code.
     #[inline]
-    pub(crate) fn code(&self, value: f64, place: impl Fn() -> String) -> Result<f64> {
-        if value.is_infinite() {
-            let problem = format!("is {value}; give a finite number, or leave the value missing");
-            return Err(RowsError::Cell { place: place(), problem });
-        }
-        Ok(if self.is_sentinel_number(value) { f64::NAN } else { value })
+    pub(crate) fn code(&self, value: f64) -> f64 {
+        if self.is_sentinel_number(value) { f64::NAN } else { value }
     }
 
     #[inline]
@@ -218,10 +293,11 @@ impl<'a> Feature<'a> {
             Some(category) => format!("the nearest is {category:?}"),
             None => format!("there are {}", list_of_categories(&texts)),
         };
-        let word = shown(word);
         let problem = format!(
-            "is {word}, which is no category of this column in training; {meant}: give one of them, leave the cell empty where the \
-             value is missing, or take all such cells for missing by --missing {word}"
+            "is {}, which is no category of this column in training; {meant}: write the category as in training, as the model predicts \
+             nothing for others{}",
+            shown(word),
+            mark_as_missing(word)
         );
         Err(RowsError::Cell { place: place(), problem })
     }
@@ -242,6 +318,14 @@ impl<'a> Feature<'a> {
     }
 }
 
+/// The number that a text is, if nothing of the text is lost by it: not of codes with leading zeros, nor where the number is rounded.
+fn exact_number(text: &str, decimal_comma: bool) -> Option<f64> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text).as_bytes();
+    let has_leading_zero = matches!(digits, [b'0', second, ..] if second.is_ascii_digit());
+    let value = number(text, decimal_comma).or_else(|| boolean(text))?;
+    (!has_leading_zero && !is_rounded(text, value) && !is_overflow(text, value)).then_some(value)
+}
+
 /// Whether a text is a whole number, written without point or exponent, and `value`, which it reads as, another one.
 fn is_rounded(text: &str, value: f64) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -252,10 +336,16 @@ fn is_rounded(text: &str, value: f64) -> bool {
             .any(|exact| exact == digits.trim_start_matches('0'))
 }
 
+/// Whether a text has digits and reads as infinite.
+fn is_overflow(text: &str, value: f64) -> bool {
+    value.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
 /// Refuses a whole number that was to be one of f64.
 #[cold]
 pub(crate) fn inexact(place: String) -> RowsError {
-    let problem = "is a whole number beyond 2^53, which is not exact as float64; convert the column, or leave it out by --ignore";
+    let problem = "is a whole number beyond 2^53, which is not exact as float64; if the column names the rows, pass it as --id, if it is \
+                   not a feature, as --ignore, and otherwise convert it as in training";
     RowsError::Cell { place, problem: problem.to_owned() }
 }
 
@@ -327,6 +417,7 @@ mod tests {
             words,
             sentinels,
             decimal_comma: false,
+            texts: None,
             name: "colour".to_owned(),
             is_of_a_model: true,
             unknown: None,
@@ -341,9 +432,18 @@ mod tests {
     #[test]
     fn numbers_booleans_and_words_for_missing_are_understood_without_categories() {
         let mut plain = feature(None, &[]);
-        for (cell, wanted) in
-            [("1.5", 1.5), (" -2e3 ", -2000.0), ("TRUE", 1.0), ("False", 0.0), ("true", 1.0)]
-        {
+        let infinite = f64::INFINITY;
+        for (cell, wanted) in [
+            ("1.5", 1.5),
+            (" -2e3 ", -2000.0),
+            ("TRUE", 1.0),
+            ("False", 0.0),
+            ("true", 1.0),
+            ("inf", infinite),
+            (" -inf", -infinite),
+            ("+Infinity", infinite),
+            ("-INF", -infinite),
+        ] {
             assert_eq!(text(&mut plain, cell).unwrap(), wanted, "{cell}");
         }
         for cell in MISSING.iter().chain(&["", "  ", "NAN", "?"]) {
@@ -361,12 +461,59 @@ mod tests {
                 "1,234.5",
                 "is \"1,234.5\", a number with marks between thousands; write it without them, as in \"1234.5\"",
             ),
-            ("-inf", "is -inf"),
-            ("1e999", "is inf"),
+            ("1e999", "is \"1e999\", which is beyond the largest number of float64"),
+            ("-1.8e308", "is \"-1.8e308\", which is beyond the largest number"),
+            ("71.2%", "is \"71.2%\", a percentage; write 71.2 or 0.712, as the model was trained"),
         ] {
             let message = text(&mut plain, cell).unwrap_err().to_string();
             assert!(message.starts_with(&place()) && message.contains(says), "{message}");
         }
+    }
+
+    #[test]
+    fn texts_are_kept_for_a_program_that_reads_them() {
+        let texts = Texts::default();
+        let of = |number: usize| Feature { texts: Some((&texts, number)), ..feature(None, &[]) };
+        let survey = |number: usize, cells: &[&str]| {
+            let mut survey = Survey::default();
+            cells.iter().for_each(|cell| of(number).survey(cell, &mut survey));
+            of(number).decide(&survey);
+            let mut feature = of(number);
+            cells.iter().map(|cell| text(&mut feature, cell).unwrap()).collect::<Vec<f64>>()
+        };
+        let told = |number: usize, value: f64| {
+            let mut told = String::new();
+            texts.with_text(number, value, &mut |text| told = text.to_owned());
+            told
+        };
+        // Words, dates, codes, identifiers beyond 2^53, and what else is text.
+        for (number, cells) in [
+            &["Rome", "Oslo", "NA", "Rome"][..],
+            &["2024-01-31", "31.1.2024", "2024-01-31", "None"],
+            &["007", "7", "0012", "7"],
+            &["9007199254740993", "1", "-9007199254740993", "1"],
+            &["71.2%", "1,234", "$5", "71.2%"],
+            &["1", "1.0", "1e0", "1"],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let values = survey(number, cells);
+            assert!(texts.is_text(number), "{cells:?}");
+            for (cell, value) in cells.iter().zip(values) {
+                assert_eq!(told(number, value), *cell);
+            }
+        }
+        assert_eq!(survey(10, &["1.50", "NA", "-2", "", "inf"]), [1.5, -1.0, -2.0, -1.0, f64::INFINITY]);
+        assert_eq!([1.5, -2.0].map(|value| told(10, value)), ["1.50", ""]);
+        assert_eq!(survey(11, &["True", "False", "nan"]), [1.0, 0.0, -1.0]);
+        assert_eq!([1.0, 0.0].map(|value| told(11, value)), ["True", "False"]);
+        assert_eq!(survey(12, &["", "NA"]), [-1.0, -1.0]);
+        assert!(!(10..13).any(|number| texts.is_text(number)));
+        // A column in which nothing was decided becomes what its first cell is.
+        assert_eq!(of(12).text("late", place).unwrap(), 0.0);
+        let message = of(10).text("x", place).unwrap_err().to_string();
+        assert!(message.contains("a text in a column whose first rows hold numbers"), "{message}");
     }
 
     #[test]
@@ -456,10 +603,10 @@ mod tests {
                 assert_eq!(text(&mut feature, cell).unwrap(), -1.0, "{cell}");
             }
             assert!(feature.number(-999.0, place).unwrap().is_nan());
-            assert!(feature.code(-999.0, place).unwrap().is_nan());
+            assert!(feature.code(-999.0).is_nan());
             assert!(text(&mut feature, "Unknown").is_err());
         }
-        assert_eq!(feature(None, &sentinels).code(999.0, place).unwrap(), 999.0);
+        assert_eq!(feature(None, &sentinels).code(999.0), 999.0);
     }
 
     #[test]
@@ -492,11 +639,10 @@ mod tests {
             assert!(message.to_string().contains("no category of this column"), "{message}");
         }
         let message = feature.text("Rod", place).unwrap_err().to_string();
-        assert!(
-            message.contains("the nearest is \"red\"") && message.contains("--missing \"Rod\""),
-            "{message}"
-        );
-        let codes_of_a_matrix = [0.0, 4.0, 9.0].map(|code| feature.code(code, place).unwrap());
+        assert!(message.contains("the nearest is \"red\"") && !message.contains("--missing"), "{message}");
+        let message = feature.text("unknown", place).unwrap_err().to_string();
+        assert!(message.contains("pass --missing \"unknown\""), "{message}");
+        let codes_of_a_matrix = [0.0, 4.0, 9.0].map(|code| feature.code(code));
         assert_eq!(codes_of_a_matrix, [0.0, 4.0, 9.0]);
     }
 

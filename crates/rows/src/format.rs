@@ -1,5 +1,6 @@
 //! What a file is, found from how it begins.
 
+use crate::encoding::{Endian, utf_16};
 use crate::error::{Result, RowsError};
 use crate::{npy, zstd};
 
@@ -19,6 +20,8 @@ pub(crate) enum Packing {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Format {
     Csv,
+    /// CSV in UTF-16.
+    Utf16(Endian),
     Npy,
     Parquet,
     ArrowFile,
@@ -66,12 +69,17 @@ pub(crate) fn format(start: &[u8]) -> Result<Format> {
         }
         [b'O', b'b', b'j', 1, ..] => refuse("an Avro file", "convert it; "),
         [b'O', b'R', b'C', ..] if is_binary => refuse("an ORC file", "convert it; "),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => refuse("text in UTF-16", "save it in UTF-8; "),
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => {
+            refuse("text in UTF-32", "convert it by iconv -f UTF-32 -t UTF-8; ")
+        }
         [0x80, 2..=5, ..] => refuse("a pickle of Python", "save the table by to_csv or to_parquet; "),
         start if packing(start).is_some() => refuse("a packed file inside of a packed file", "unpack it; "),
         [b'{', b'"', ..] | [b'[', b'{' | b'[', ..] => refuse("a JSON document", "convert it; "),
-        start if start.contains(&0) => Err(RowsError::Format { what: unknown(start), remedy: "" }),
-        _ => Ok(Format::Csv),
+        start => match utf_16(start) {
+            Some(endian) => Ok(Format::Utf16(endian)),
+            None if start.contains(&0) => Err(RowsError::Format { what: unknown(start), remedy: "" }),
+            None => Ok(Format::Csv),
+        },
     }
 }
 
@@ -90,7 +98,7 @@ mod tests {
         for (start, says) in [
             (&b"PK\x03\x04"[..], "zip archive"),
             (b"FEA1\0\0", "write_feather"),
-            (b"\xff\xfea\0,\0", "UTF-8"),
+            (b"\xff\xfe\0\0a\0\0\0", "iconv -f UTF-32 -t UTF-8"),
             (b"BZh91AY\x01", "bzip2"),
             (b"{\"a\": 1}", "a JSON document"),
             (b"\x80\x04\x95", "pickle"),
@@ -103,6 +111,8 @@ mod tests {
         }
         assert_eq!(format(b"a,b\n").unwrap(), Format::Csv);
         assert_eq!(format(b"\xef\xbb\xbfa,b\n").unwrap(), Format::Csv);
+        assert_eq!(format(b"\xff\xfea\0,\0b\0").unwrap(), Format::Utf16(Endian::Little));
+        assert_eq!(format(b"\0a\0,\0b\0\n\01\0,\02").unwrap(), Format::Utf16(Endian::Big));
         assert_eq!(format(b"PAR1,ORCID\n").unwrap(), Format::Csv);
         assert_eq!(format(b"PAR1\x15\x04").unwrap(), Format::Parquet);
         assert_eq!(format(b"\xff\xff\xff\xff\x10\x01\0\0").unwrap(), Format::ArrowStream);

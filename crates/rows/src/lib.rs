@@ -18,6 +18,7 @@
 //! | [`Source`] | a file or stream of rows, in any format known here |
 //! | [`Wanted`], [`Sentinel`] | which columns are the features, and what their cells mean |
 //! | [`Table`], [`Ids`] | the rows as numbers, and which is which |
+//! | [`Texts`] | cells as the file has them, for a program that predicts from texts |
 //! | [`Block`] | rows on their way, for who takes them block by block |
 //! | [`RowsError`] | what was given, what is wanted, what to do |
 //!
@@ -26,12 +27,14 @@
 //!
 //! Feature `columnar`: Parquet and Arrow, and `ArrowWriter`, which writes streams and files of Arrow.
 
+mod advice;
 mod allowance;
 mod cells;
 #[cfg(feature = "columnar")]
 mod columnar;
 mod columns;
 mod csv;
+mod encoding;
 mod error;
 mod format;
 mod guard;
@@ -39,6 +42,7 @@ mod nearest;
 mod npy;
 mod source;
 mod table;
+mod texts;
 mod thousands;
 mod wanted;
 mod zstd;
@@ -51,6 +55,7 @@ pub use columns::lightgbm_name;
 pub use error::RowsError;
 pub use source::Source;
 pub use table::{Block, Ids, Table};
+pub use texts::Texts;
 pub use wanted::{Sentinel, Wanted};
 
 /// The example of the README is a test.

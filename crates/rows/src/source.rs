@@ -9,6 +9,7 @@ use flate2::bufread::MultiGzDecoder;
 use crate::allowance::{Allowance, Packed, Unpacked};
 #[cfg(feature = "columnar")]
 use crate::columnar::Content;
+use crate::encoding::Utf16;
 use crate::error::{Result, RowsError};
 use crate::format::{ARROW_ENOUGH, ENOUGH, Format, Packing, format, packing};
 use crate::guard::{guarded, unguarded};
@@ -173,6 +174,12 @@ fn read(
     drop(file);
     match format(start)? {
         Format::Csv => csv::read(&mut bytes, wanted, receive),
+        Format::Utf16(endian) => {
+            let mut text = BufReader::with_capacity(PIECE, Utf16::new(bytes, endian));
+            let mut read = csv::read(&mut text, wanted, receive)?;
+            read.notes.insert(0, endian.note());
+            Ok(read)
+        }
         Format::Npy => npy::read(&mut bytes, wanted, receive),
         #[cfg(feature = "columnar")]
         Format::Parquet => crate::columnar::parquet::read(content()?, wanted, receive),

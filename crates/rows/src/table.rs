@@ -7,7 +7,7 @@ pub struct Table {
     pub names: Option<Vec<String>>,
     /// Number of features.
     pub columns: usize,
-    /// The numbers; NaN where a cell is missing, never infinite. A category is its code.
+    /// The numbers; NaN where a cell is missing. A category is its code.
     pub values: Vec<f64>,
     /// What says which row each is, where that was asked for.
     pub ids: Option<Ids>,

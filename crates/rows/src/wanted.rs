@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use apportion_models::Words;
 
+use crate::texts::Texts;
+
 /// What is wanted of a file of rows. The default wants all columns but one named `target`, and any number of them.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted<'a> {
@@ -19,6 +21,8 @@ pub struct Wanted<'a> {
     pub count: Option<usize>,
     /// The categories of each feature, where it has some; may be shorter than the features.
     pub words: Vec<Option<&'a Words>>,
+    /// Where texts go that are not numbers, of features without categories. Where it is `None`, they are refused.
+    pub texts: Option<&'a Texts>,
     /// The column to set aside, by name or by index; the one named `target`, if there is one, where it is `None`.
     pub target: Option<&'a str>,
     /// The column that says which row it is, by name or by index: set aside, unless it is a feature as well, and handed over as text.

@@ -109,7 +109,7 @@ pub enum TreeError {
         /// What to use.
         wanted: &'static str,
     },
-    /// Rows or a background of the wrong shape, or with infinite values.
+    /// Rows or a background of the wrong shape, or with infinite values that the model computes with.
     #[error(transparent)]
     Game(#[from] GameError),
     /// A value that is not defined for as many features: weights by size that are for another number.

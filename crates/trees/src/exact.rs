@@ -67,7 +67,7 @@ pub trait Exact: Send + Sync {
     /// # Errors
     ///
     /// [`GameError::Width`](apportion_games::GameError::Width) where rows have another number of columns than the model has features;
-    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) where a value is infinite;
+    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) where a linear model has to compute with an infinite value;
     /// [`GameError::PartitionOfOthers`](apportion_games::GameError::PartitionOfOthers) for groups of another number of players;
     /// [`TreeError::Value`] for weights by size of another number of features, of groups, or of members of some group;
     /// [`TreeError::Unsupported`] for a value that is none of these, and [`TreeError::Kernel`] or [`TreeError::Unsupported`] for a kernel

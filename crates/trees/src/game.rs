@@ -67,7 +67,7 @@ impl<'a> PathDependentGame<'a> {
     ///
     /// [`ModelError::Cover`](crate::ModelError::Cover), [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) and
     /// [`ModelError::JointSplits`](crate::ModelError::JointSplits) where the model does not define the game; [`GameError::Width`] where the explicand has another
-    /// number of values than the model has features, [`GameError::InfiniteInput`] where one of them is infinite.
+    /// number of values than the model has features.
     pub fn new(ensemble: &'a Ensemble, explicand: &[f64]) -> Result<Self, TreeError> {
         ensemble.check_covers()?;
         let what = || "the explicand".to_owned();
@@ -76,9 +76,6 @@ impl<'a> PathDependentGame<'a> {
             return Err(GameError::Width { what: what(), given, wanted }.into());
         }
         let rounded: Vec<f64> = explicand.iter().map(|&value| ensemble.width().round(value)).collect();
-        if let Some(column) = rounded.iter().position(|value| value.is_infinite()) {
-            return Err(GameError::InfiniteInput { what: what(), column, value: explicand[column] }.into());
-        }
         let mut goes_left = Vec::with_capacity(ensemble.nodes().len());
         let mut shares = vec![1.0; ensemble.nodes().len()];
         let mut rest = &mut shares[..];

@@ -279,6 +279,7 @@ impl Divided {
             groups: None,
             about: facts,
             categories: Vec::new(),
+            texts: None,
             outputs,
             classes: None,
             has_ids: false,

@@ -1,14 +1,18 @@
 //! The result of `apportion explain`, and of a text or an image.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::ops::Range;
+use std::sync::Arc;
 
 use anyhow::Result;
 use apportion::estimators::{Guarantee, Look, StopRule};
 use apportion::games::Member;
+use apportion_rows::Texts;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::INFINITE;
 use super::block::{Block, Run};
 use super::json::{Outputs, Players};
 use super::json_text;
@@ -35,6 +39,8 @@ pub(crate) struct Attributions {
     pub(crate) features: Vec<String>,
     /// The categories of each feature by their codes, as far as the model names them.
     pub(crate) categories: Vec<Vec<String>>,
+    /// The texts that numbers stand for, those of rows read later included, where a program reads the rows.
+    pub(crate) texts: Option<Arc<Texts>>,
     /// The features of each player: one, or those of a group.
     pub(crate) players: Vec<Vec<usize>>,
     /// The groups, where there are some, each with its features and the groups in it.
@@ -74,10 +80,16 @@ impl Attributions {
     }
 
     /// The category that a feature's number is the code of, where the model names it.
-    fn category(&self, feature: usize, code: f64) -> Option<&str> {
+    fn category(&self, feature: usize, code: f64) -> Option<Cow<'_, str>> {
         let is_code = code >= 0.0 && code.fract() == 0.0;
         let categories = self.categories.get(feature).filter(|_| is_code)?;
-        categories.get(code as usize).map(String::as_str)
+        if let Some(category) = categories.get(code as usize) {
+            return Some(category.into());
+        }
+        let texts = self.texts.as_ref().filter(|texts| texts.is_text(feature))?;
+        let mut found = None;
+        texts.with_text(feature, code, &mut |text| found = Some(text.to_owned()));
+        found.map(Cow::Owned)
     }
 
     /// Whether a feature's inputs are words.
@@ -89,6 +101,9 @@ impl Attributions {
     fn input(&self, block: &Block, row: usize, feature: usize) -> Value {
         match block.of_row(&block.inputs, row)[feature] {
             input if input.is_nan() => Value::Null,
+            // JSON has no such number.
+            f64::INFINITY => INFINITE[0].into(),
+            f64::NEG_INFINITY => INFINITE[1].into(),
             input => self.category(feature, input).map_or_else(|| json!(input), Value::from),
         }
     }
@@ -97,7 +112,7 @@ impl Attributions {
     fn input_shown(&self, block: &Block, row: usize, feature: usize) -> String {
         match block.of_row(&block.inputs, row)[feature] {
             input if input.is_nan() => "missing".to_owned(),
-            input => self.category(feature, input).map_or_else(|| digits(input), str::to_owned),
+            input => self.category(feature, input).map_or_else(|| digits(input), Cow::into_owned),
         }
     }
 
@@ -400,7 +415,7 @@ impl Results for Attributions {
                 texts(&|line| {
                     let input = input(line);
                     let word =
-                        || self.category(feature, input).map_or_else(|| input.to_string(), str::to_owned);
+                        || self.category(feature, input).map_or_else(|| input.to_string(), Cow::into_owned);
                     (!input.is_nan()).then(word)
                 })
             }));

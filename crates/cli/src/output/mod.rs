@@ -29,6 +29,9 @@ mod writer;
 
 use anyhow::Result;
 
+/// How results in JSON, which has no infinite numbers, write an infinite input: ∞ and −∞.
+pub(crate) const INFINITE: [&str; 2] = ["Infinity", "-Infinity"];
+
 pub(crate) use attributions::Attributions;
 pub(crate) use block::Block;
 pub(crate) use destination::{Destination, is_broken_pipe};

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
+use crate::output::INFINITE;
+
 /// A number, or all numbers of lists within lists, in order.
 #[derive(Debug, Default)]
 pub(super) struct Numbers(pub(super) Vec<f64>);
@@ -65,6 +67,8 @@ impl<'de> Visitor<'de> for Into<'_> {
 pub(super) enum Input {
     Missing,
     Number(f64),
+    /// An infinite number as results have it, unless the feature has a category of this name.
+    Infinite(f64),
     Word(String),
 }
 
@@ -95,7 +99,11 @@ impl<'de> Deserialize<'de> for Input {
             }
 
             fn visit_str<E>(self, word: &str) -> Result<Input, E> {
-                Ok(Input::Word(word.to_owned()))
+                Ok(match INFINITE.iter().position(|infinite| *infinite == word) {
+                    Some(0) => Input::Infinite(f64::INFINITY),
+                    Some(_) => Input::Infinite(f64::NEG_INFINITY),
+                    None => Input::Word(word.to_owned()),
+                })
             }
 
             fn visit_unit<E>(self) -> Result<Input, E> {
@@ -116,6 +124,8 @@ mod tests {
         assert_eq!(numbers[..3], [1.0, 2.5, -3.0]);
         assert!(numbers[3].is_nan() && numbers.len() == 4);
         assert!(serde_json::from_str::<Numbers>("\"1\"").is_err());
-        assert_eq!(serde_json::from_str::<Input>("\"a\"").unwrap(), Input::Word("a".to_owned()));
+        let input = |text: &str| serde_json::from_str::<Input>(text).unwrap();
+        assert_eq!(input("\"a\""), Input::Word("a".to_owned()));
+        assert_eq!(input("\"-Infinity\""), Input::Infinite(f64::NEG_INFINITY));
     }
 }

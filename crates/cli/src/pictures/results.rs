@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use super::gathered::KNOWN;
 use super::medium::medium;
 use super::numbers::{Input, Numbers};
+use crate::output::INFINITE;
 use crate::rows;
 
 /// Rows that are gathered at a time.
@@ -261,7 +262,11 @@ impl Reading {
             Input::Number(number) if !words.is_empty() => {
                 *words.entry(number.to_string()).or_insert(next) as f64
             }
-            Input::Number(number) => number,
+            Input::Infinite(number) if !words.is_empty() => {
+                let word = INFINITE[usize::from(number < 0.0)].to_owned();
+                *words.entry(word).or_insert(next) as f64
+            }
+            Input::Number(number) | Input::Infinite(number) => number,
         }
     }
 

@@ -109,7 +109,11 @@ const SECTIONS: &[Section] = &[
             "--rows digit.png",
             "--rows words.csv",
             "--rows ragged.csv",
-            "--rows infinite.csv",
+            "--rows percent.csv",
+            "--rows yes.csv",
+            "--rows overflow.csv",
+            "--rows latin1.csv",
+            "--rows infinite.csv --game gaussian",
             "--rows diabetes.csv.gz --unpacked-limit 1000",
             "--rows cut.csv.gz",
             "--rows diabetes.csv.gz --select 442",
@@ -290,6 +294,11 @@ fn folder() -> tempfile::TempDir {
     let numbers = (1..=10).map(|number| format!("{number},5")).collect::<Vec<_>>().join(";");
     fs::write(at("commas.csv"), format!("{}{numbers}\n", header.replace(',', ";"))).unwrap();
     fs::write(at("thousands.csv"), format!("{header}1,2,3,4,\"1,234.5\",6,7,8,9,10\n")).unwrap();
+    let row = |cell: &str| format!("{header}1,2,3,4,5,{cell},7,8,9,10\n");
+    fs::write(at("percent.csv"), row("71.2%")).unwrap();
+    fs::write(at("yes.csv"), row("yes")).unwrap();
+    fs::write(at("overflow.csv"), row("1e400")).unwrap();
+    fs::write(at("latin1.csv"), [b"caf\xe9,".as_slice(), row("6").as_bytes()].concat()).unwrap();
     fs::write(at("infinite.csv"), format!("{header}1,2,3,4,5,inf,7,8,9,10\n")).unwrap();
     fs::write(at("list.json"), "[1, 2]").unwrap();
     fs::write(at("groups.json"), r#"[["age","sex"],["bmi","bp","s1","s2","s3","s4","s5","s6"]]"#).unwrap();

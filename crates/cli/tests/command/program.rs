@@ -226,12 +226,113 @@ fn what_does_not_go_with_a_program_is_refused() {
     assert!(told.contains("--model <FILE>"), "{told}");
 }
 
+/// A server that adds up what it knows of texts: the city, the code, the day, the price and the flag, and a product of the first two.
+const OF_TEXTS: &str = "read header; while read count; do while [ $count -gt 0 ]; do IFS=, read city code day price flag; \
+     v=0; rome=0; [ \"$city\" = Rome ] && rome=1; seven=0; [ \"$code\" = 007 ] && seven=1; v=$((rome + 2 * seven + 32 * rome * seven)); \
+     [ \"$day\" = 2024-01-31 ] && v=$((v + 4)); [ \"$price\" = 1.50 ] && v=$((v + 8)); [ \"$flag\" = True ] && v=$((v + 16)); \
+     [ \"$city\" = NA ] && v=$((v + 64)); echo $v; count=$((count - 1)); done; echo; done";
+
+/// The same for the texts of a row.
+fn of_texts(row: [&str; 5]) -> f64 {
+    let is = |at: usize, text: &str| f64::from(u8::from(row[at] == text));
+    let (rome, seven) = (is(0, "Rome"), is(1, "007"));
+    let sum = rome + 2.0 * seven + 32.0 * rome * seven + 4.0 * is(2, "2024-01-31") + 8.0 * is(3, "1.50");
+    sum + 16.0 * is(4, "True") + 64.0 * is(0, "NA")
+}
+
+/// Shapley values of [`of_texts`] by the definition, against the mean of some rows.
+fn shapley_of_texts(row: [&str; 5], background: &[[&str; 5]]) -> [f64; 5] {
+    let worth = |mask: usize| {
+        let mixed = |other: &[&str; 5]| {
+            of_texts(std::array::from_fn(|at| if mask >> at & 1 == 1 { row[at] } else { other[at] }))
+        };
+        background.iter().map(mixed).sum::<f64>() / background.len() as f64
+    };
+    // 1 / (5 · C(4, s)) of the other features.
+    let weight = [1.0 / 5.0, 1.0 / 20.0, 1.0 / 30.0, 1.0 / 20.0, 1.0 / 5.0];
+    std::array::from_fn(|player| {
+        let others = (0..32usize).filter(|mask| mask >> player & 1 == 0);
+        others
+            .map(|mask| weight[mask.count_ones() as usize] * (worth(mask | 1 << player) - worth(mask)))
+            .sum()
+    })
+}
+
 #[test]
-fn words_in_the_rows_are_refused_with_their_place() {
+fn a_program_reads_the_cells_as_the_file_has_them() {
     let case = Case::new();
-    fs::write(case.path("rows.csv"), "a,b\n1,red\n2,blue\n").unwrap();
-    let (_, told) = case.failure("predict", &server(":"), &[]);
-    assert!(told.contains("red") && told.contains("\"b\""), "{told}");
+    let rows = [
+        ["Rome", "007", "2024-01-31", "1.50", "True"],
+        ["Oslo", "7", "2024-02-01", "2.25", "False"],
+        ["NA", "007", "2024-01-31", "2.00", "True"],
+        ["Rome", "0012", "31.1.2024", "1.50", "False"],
+    ];
+    let background =
+        [["Rome", "7", "2024-01-31", "2.00", "False"], ["Bern", "007", "1.2.2024", "1.50", "True"]];
+    let write = |name: &str, rows: &[[&str; 5]]| {
+        let lines: String = rows.iter().map(|row| row.join(",") + "\n").collect();
+        fs::write(case.path(name), format!("city,code,day,price,flag\n{lines}")).unwrap();
+    };
+    write("rows.csv", &rows);
+    write("background.csv", &background);
+    let exact = ["--method", "exact"];
+    let results = json(&case.arguments("explain", OF_TEXTS, &exact));
+    for (explained, row) in results["explanations"].as_array().unwrap().iter().zip(rows) {
+        assert_eq!(explained["prediction"], of_texts(row), "{row:?}");
+        let wanted = shapley_of_texts(row, &background);
+        for (value, wanted) in numbers(&explained["values"]).into_iter().zip(wanted) {
+            assert!((value - wanted).abs() < 1e-12, "{row:?}: {value}, not {wanted}");
+        }
+        // Words are shown as such, and numbers as numbers.
+        let price: f64 = row[3].parse().unwrap();
+        let flag = f64::from(u8::from(row[4] == "True"));
+        assert_eq!(explained["input"], serde_json::json!([row[0], row[1], row[2], price, flag]));
+    }
+    // Batches and processes change nothing.
+    let split = [&exact[..], &["--predict-batch", "3", "--predict-workers", "2"]].concat();
+    assert_eq!(json(&case.arguments("explain", OF_TEXTS, &split))["explanations"], results["explanations"]);
+    let predicted = text(&case.arguments("predict", OF_TEXTS, &["--format", "csv"]));
+    for (line, row) in predicted.lines().skip(1).zip(rows) {
+        assert_eq!(line.split(',').nth(1).unwrap().parse::<f64>().unwrap(), of_texts(row), "{row:?}");
+    }
+    // The rows that agree with others are known of texts; means and distances are not.
+    json(&case.arguments("explain", OF_TEXTS, &["--game", "frequency", "--fallback", "marginal"]));
+    for (more, says) in [
+        (
+            &["--game", "gaussian"][..],
+            "--game gaussian computes with numbers, and the cells of \"city\" are texts",
+        ),
+        (&["--game", "empirical"], "use --game marginal or --game frequency"),
+        (&["--value", "owen", "--groups", "auto"], "--groups auto computes with numbers"),
+    ] {
+        let (_, told) = case.failure("explain", OF_TEXTS, more);
+        assert!(told.contains(says), "{told}");
+    }
+    // What comes in columns of numbers is a number.
+    write("background.csv", &[["Rome", "7", "x", "cheap", "True"]]);
+    let (_, told) = case.failure("explain", OF_TEXTS, &[]);
+    assert!(
+        told.contains("\"price\" is \"cheap\", a text in a column whose first rows hold numbers"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_program_reads_infinite_values_and_quoted_texts() {
+    let case = Case::new();
+    fs::write(case.path("rows.csv"), "a,b\n-inf,\"x, y\"\n3,z\n").unwrap();
+    // 1 for each cell that comes as the file has it.
+    let program = "read header; while read count; do while [ $count -gt 0 ]; do read line; v=0; \
+                   [ \"$line\" = '-inf,\"x, y\"' ] && v=1; [ \"$line\" = 3,z ] && v=2; echo $v; count=$((count - 1)); done; echo; done";
+    let predicted = text(&case.arguments("predict", program, &["--format", "csv"]));
+    assert_eq!(predicted, "row,prediction\n0,1.0\n1,2.0\n");
+    let background = case.path("rows.csv");
+    let explained = json(&["explain", "--predict", program, "--rows", background.to_str().unwrap()]);
+    assert_eq!(explained["explanations"][0]["input"], serde_json::json!(["-Infinity", "x, y"]));
+    let broken = "a,b\n1,\"two\nlines\"\n";
+    fs::write(case.path("rows.csv"), broken).unwrap();
+    let (_, told) = case.failure("predict", program, &[]);
+    assert!(told.contains("\"two\\nlines\", which breaks a line"), "{told}");
 }
 
 #[test]

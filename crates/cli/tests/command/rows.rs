@@ -138,7 +138,7 @@ fn columns_and_cells_that_do_not_fit_are_refused_with_what_to_type() {
         (
             "age,blood pressure\n1,high\n",
             &[],
-            &["row 0 (line 2)", "\"high\"", "no categories", "--missing \"high\""],
+            &["row 0 (line 2)", "\"high\"", "no categories", "write a number for each of its words"],
         ),
         ("age;blood pressure\n1;2,5\n", &[], &["write decimal points, as in \"2.5\", or", "--decimal-comma"]),
         (
@@ -217,7 +217,7 @@ fn a_table_with_words_is_predicted_as_its_library_does() {
     let xgb = format!("{models}/words_xgb.json.gz");
     bench.refuses(
         1,
-        &["\"Roma\", which is no category", "the nearest is \"Rome\"", "--missing \"Roma\""],
+        &["\"Roma\", which is no category", "the nearest is \"Rome\"", "write the category as in training"],
         &["predict", "--model", &xgb, "--rows", &slip],
     );
     let arguments = ["predict", "--model", &format!("{models}/words_lgbm.txt.gz"), "--rows", &slip];
@@ -243,4 +243,108 @@ fn a_table_with_words_is_predicted_as_its_library_does() {
     for word in ["Annual Income (k$)", "Köln", "New York", "medium", "same"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
+}
+
+#[test]
+fn infinite_values_are_explained_drawn_and_read_back() {
+    let bench = Bench::new();
+    let model = bench.file("stump.json", crate::explain::stump_of_two_features());
+    let rows = bench.file("rows.csv", "a,b\ninf,-inf\n1,inf\n-inf,2\n1e39,1\n5,5\n");
+    // The stump: 1 if a < 2, else 2 if b < 10 and 4 otherwise, and 0.5.
+    let game = |a: f64, b: f64| {
+        0.5 + if a < 2.0 {
+            1.0
+        } else if b < 10.0 {
+            2.0
+        } else {
+            4.0
+        }
+    };
+    let x = [
+        [f64::INFINITY, f64::NEG_INFINITY],
+        [1.0, f64::INFINITY],
+        [f64::NEG_INFINITY, 2.0],
+        [1e39, 1.0],
+        [5.0, 5.0],
+    ];
+    let kernels = [&[][..], &["--method", "exact"], &["--method", "tree", "--kernel", "walk"]];
+    for more in kernels {
+        let explained = json(
+            &[&["explain", "--model", &model, "--rows", &rows, "--game", "marginal"][..], more].concat(),
+        );
+        for (found, x_row) in explained["explanations"].as_array().unwrap().iter().zip(x) {
+            assert_eq!(found["prediction"], game(x_row[0], x_row[1]));
+            let mean = |f: &dyn Fn([f64; 2]) -> f64| x.iter().map(|&z| f(z)).sum::<f64>() / 5.0;
+            let (none, both) = (mean(&|z| game(z[0], z[1])), game(x_row[0], x_row[1]));
+            let (first, second) = (mean(&|z| game(x_row[0], z[1])), mean(&|z| game(z[0], x_row[1])));
+            let wanted = [(first - none + both - second) / 2.0, (second - none + both - first) / 2.0];
+            for (value, wanted) in numbers(&found["values"]).into_iter().zip(wanted) {
+                assert!((value - wanted).abs() < 1e-12, "{x_row:?}: {value}, not {wanted}");
+            }
+        }
+        assert_eq!(explained["explanations"][0]["input"], serde_json::json!(["Infinity", "-Infinity"]));
+    }
+    // Every format has them, and figures and reports are drawn of what JSON has.
+    let csv = text(&["explain", "--model", &model, "--rows", &rows, "--format", "csv"]);
+    assert!(csv.lines().nth(1).unwrap().contains("inf,-inf"), "{csv}");
+    let results = bench.file("results.json", bytes(&["explain", "--model", &model, "--rows", &rows]));
+    for kind in ["waterfall", "beeswarm", "scatter", "bar", "heatmap", "force"] {
+        let svg = text(&["plot", kind, "--in", &results]);
+        assert!(svg.contains("</svg>") && !svg.contains("NaN") && !svg.contains("=\"inf"), "{kind}: {svg}");
+    }
+    let page = bench.file("page.html", "");
+    let output = run(&["report", "--in", &results, "--out", &page]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(std::fs::read_to_string(&page).unwrap().contains("infinite, and not among these numbers"));
+    // Games that compute with values say so.
+    for (more, says) in [
+        (
+            &["--game", "gaussian"][..],
+            "row 0 of the data has the value inf in column 0, and this conditional distribution",
+        ),
+        (
+            &["--game", "marginal", "--background", "mean"],
+            "row 0 has the value inf in \"a\", of which there is no mean",
+        ),
+        (&["--value", "owen", "--groups", "auto"], "row 0 has the value inf in column 0, and dependence"),
+    ] {
+        bench.refuses(1, &[says], &[&["explain", "--model", &model, "--rows", &rows][..], more].concat());
+    }
+}
+
+#[test]
+fn texts_in_other_encodings_and_with_comments_are_read_with_a_note_or_refused_with_what_to_do() {
+    let bench = Bench::new();
+    let model = bench.file("model.json", stump(["age", "größe"]));
+    let plain = "age,größe\n1,2\n3,4\n";
+    let wanted = text(&["predict", "--model", &model, "--rows", &bench.file("plain.csv", plain)]);
+    let little: Vec<u8> = format!("\u{feff}{plain}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = plain.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for (name, content, says) in [
+        ("marked.csv", format!("\u{feff}{plain}").into_bytes(), ""),
+        ("little.csv", little, "UTF-16LE"),
+        ("big.csv", big, "UTF-16BE"),
+        (
+            "comments.csv",
+            format!("# exported 2026-01-01\n# by Ann, in Bern\n{plain}").into_bytes(),
+            "2 lines above the header",
+        ),
+    ] {
+        let output = run(&["predict", "--model", &model, "--rows", &bench.file(name, content)]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && told.contains(says), "{name}: {told}");
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), wanted, "{name}");
+    }
+    let latin = bench.file("latin.csv", b"age,gr\xf6\xdfe\n1,2\n");
+    bench.refuses(
+        1,
+        &["the header is not encoded in UTF-8", "\"age,größe\"", "iconv -f WINDOWS-1252 -t UTF-8"],
+        &["predict", "--model", &model, "--rows", &latin],
+    );
+    let old = bench.file("old.bin", [&b"binf"[..], &[0; 300]].concat());
+    bench.refuses(
+        1,
+        &["XGBoost model in the library's old binary format", "booster.save_model(\"model.json\")"],
+        &["predict", "--model", &old, "--rows", &latin],
+    );
 }

@@ -56,7 +56,7 @@ impl CopulaLaw {
     /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column, [`GameError::TooFewRows`] for fewer than n + 1
     /// rows, [`GameError::Parameter`] for no draws. Constant and collinear columns are legal, see above.
     pub fn fit(rows: Rows<'_>, draws: usize, seed: u64) -> Result<Self, GameError> {
-        check_data(rows, false)?;
+        check_data(rows)?;
         Self::counted(&Counted::once(rows), draws, seed)
     }
 
@@ -69,7 +69,7 @@ impl CopulaLaw {
     ///
     /// As [`fit`](Self::fit); [`GameError::BackgroundWeights`] unless there is one weight per row, all finite, none negative, not all zero.
     pub fn fit_weighted(rows: Rows<'_>, weights: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
-        check_data(rows, false)?;
+        check_data(rows)?;
         Self::counted(&Counted::weighted(rows, weights)?, draws, seed)
     }
 

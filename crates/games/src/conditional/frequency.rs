@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::background::Background;
 use crate::coalition::CoalitionView;
-use crate::conditional::law::{ConditionalLaw, Sampling, check_data};
+use crate::conditional::law::{ConditionalLaw, Sampling};
 use crate::conditional::rows_of_data::RowsOfData;
 use crate::error::GameError;
 use crate::model::Rows;
@@ -49,7 +49,7 @@ impl FrequencyLaw {
     ///
     /// # Errors
     ///
-    /// [`GameError::TooFewRows`] without rows, [`GameError::InfiniteInput`] for an infinite value.
+    /// [`GameError::TooFewRows`] without rows.
     pub fn fit(rows: Rows<'_>) -> Result<Self, GameError> {
         if rows.is_empty() {
             return Err(GameError::TooFewRows {
@@ -59,7 +59,6 @@ impl FrequencyLaw {
                 hint: "give the rows of the data",
             });
         }
-        check_data(rows, true)?;
         Ok(Self::counted(rows, &vec![1.0 / rows.len() as f64; rows.len()]))
     }
 
@@ -136,6 +135,11 @@ impl ConditionalLaw for FrequencyLaw {
     }
 
     fn takes_missing_values(&self) -> bool {
+        true
+    }
+
+    /// Values are compared with each other alone.
+    fn takes_infinite_values(&self) -> bool {
         true
     }
 

@@ -1,9 +1,8 @@
 //! The conditional game of one explicand.
 
-use crate::background::refuse_infinite;
 use crate::coalition::{Coalition, CoalitionView};
 use crate::coalitions::Coalitions;
-use crate::conditional::law::{ConditionalLaw, Sampling, refuse_missing};
+use crate::conditional::law::{ConditionalLaw, Sampling, refuse_infinite, refuse_missing};
 use crate::error::GameError;
 use crate::game::Game;
 use crate::model::Model;
@@ -59,7 +58,7 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     /// # Errors
     ///
     /// [`GameError::Width`] if explicand, law and model do not have the same number of features, [`GameError::MissingValue`] if the
-    /// explicand has a missing value and the law has no place for it, [`GameError::InfiniteInput`] if it has an infinite one,
+    /// explicand has a missing value and the law has no place for it, [`GameError::InfiniteInput`] the same for an infinite one,
     /// [`GameError::Parameter`] if the model has no outputs.
     pub fn new(model: &'a M, explicand: &[f64], law: &'a L) -> Result<Self, GameError> {
         let is_affine = model.is_affine();
@@ -72,7 +71,9 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
             });
         }
         let what = || "the explicand".to_owned();
-        refuse_infinite(explicand, what)?;
+        if !law.takes_infinite_values() {
+            refuse_infinite(explicand, what)?;
+        }
         if !law.takes_missing_values() {
             refuse_missing(explicand, what)?;
         }

@@ -5,10 +5,9 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, Par, Spec};
 
-use crate::background::refuse_infinite;
 use crate::coalition::CoalitionView;
 use crate::conditional::counted::Counted;
-use crate::conditional::law::{ConditionalLaw, Sampling, check_data, refuse_missing};
+use crate::conditional::law::{ConditionalLaw, Sampling, check_data, refuse_infinite, refuse_missing};
 use crate::conditional::unit_normal::{
     DETERMINED, Standardized, UnitNormal, check_enough, correlation, in_units,
 };
@@ -71,7 +70,7 @@ impl GaussianLaw {
     /// rows, whose covariance would be degenerate by their number and not by what the features are, [`GameError::Parameter`] for no
     /// draws, [`GameError::Covariance`] if numbers are too large for a variance. Constant and collinear columns are legal, see above.
     pub fn fit(rows: Rows<'_>, draws: usize, seed: u64) -> Result<Self, GameError> {
-        check_data(rows, false)?;
+        check_data(rows)?;
         Self::counted(&Counted::once(rows), draws, seed)
     }
 
@@ -84,7 +83,7 @@ impl GaussianLaw {
     ///
     /// As [`fit`](Self::fit); [`GameError::BackgroundWeights`] unless there is one weight per row, all finite, none negative, not all zero.
     pub fn fit_weighted(rows: Rows<'_>, weights: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
-        check_data(rows, false)?;
+        check_data(rows)?;
         Self::counted(&Counted::weighted(rows, weights)?, draws, seed)
     }
 

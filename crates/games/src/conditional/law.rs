@@ -1,6 +1,5 @@
 //! What a conditional game asks of the law of its features.
 
-use crate::background::refuse_infinite;
 use crate::coalition::CoalitionView;
 use crate::error::GameError;
 use crate::model::Rows;
@@ -86,6 +85,11 @@ pub trait ConditionalLaw: Send + Sync {
         false
     }
 
+    /// Whether an explicand may have infinite values.
+    fn takes_infinite_values(&self) -> bool {
+        false
+    }
+
     /// The same law with `draws` rows for each coalition: those that it gives now and further ones, or the first of them.
     ///
     /// None where it cannot have so many, or where draws are not what its error comes from, as in laws that take the rows of the data.
@@ -105,7 +109,7 @@ pub trait ConditionalLaw: Send + Sync {
 
     /// The rows that stand for X given `X_S = x_S`: present features are the explicand's. Not asked for the grand coalition.
     ///
-    /// `explicand` has [`columns`](Self::columns) values, none infinite.
+    /// `explicand` has [`columns`](Self::columns) values, none infinite unless the law [takes these](Self::takes_infinite_values).
     ///
     /// # Errors
     ///
@@ -125,14 +129,26 @@ pub(super) fn refuse_missing(row: &[f64], what: impl FnOnce() -> String) -> Resu
     }
 }
 
-/// Refuses rows of data with infinite values and, unless they are allowed, missing ones.
-pub(super) fn check_data(rows: Rows<'_>, missing_allowed: bool) -> Result<(), GameError> {
+/// Refuses a row with an infinite value; `what` names the row.
+pub(super) fn refuse_infinite(row: &[f64], what: impl FnOnce() -> String) -> Result<(), GameError> {
+    match row.iter().position(|value| value.is_infinite()) {
+        None => Ok(()),
+        Some(column) => Err(GameError::InfiniteInput {
+            what: what(),
+            column,
+            value: row[column],
+            reason: "this conditional distribution computes means and distances with it; pass a finite number, or use the marginal game, \
+                     which takes infinite values",
+        }),
+    }
+}
+
+/// Refuses rows of data with infinite or missing values.
+pub(super) fn check_data(rows: Rows<'_>) -> Result<(), GameError> {
     for (index, row) in rows.iter().enumerate() {
         let what = || format!("row {index} of the data");
         refuse_infinite(row, what)?;
-        if !missing_allowed {
-            refuse_missing(row, what)?;
-        }
+        refuse_missing(row, what)?;
     }
     Ok(())
 }

@@ -1106,11 +1106,14 @@ fn explicands_and_models_that_do_not_fit_the_law_are_refused() {
     assert!(said(&[0.0; 2]).contains("the explicand has 2 values, but 3 are wanted"));
     assert!(said(&[0.0, f64::NAN, 0.0]).contains("the explicand has no value in column 1"));
     assert!(said(&[0.0, 0.0, f64::INFINITY]).contains("the explicand has the value inf in column 2"));
+    assert!(said(&[0.0, 0.0, f64::INFINITY]).contains("pass a finite number, or use the marginal game"));
     // Models that compute with 32 bits refuse what is finite here; it is not told with 300 digits.
-    let large = GameError::InfiniteInput { what: "the explicand".to_owned(), column: 0, value: 2.5e305 };
-    assert!(large.to_string().starts_with("the explicand has the value 2.5e305 in column 0"));
+    let (what, reason) = ("the explicand".to_owned(), "it overflows");
+    let large = GameError::InfiniteInput { what, column: 0, value: 2.5e305, reason };
+    assert_eq!(large.to_string(), "the explicand has the value 2.5e305 in column 0, and it overflows");
     let frequency = FrequencyLaw::fit(Rows::new(&data, 3)).unwrap();
     assert!(ConditionalGame::new(&curved, &[0.0, f64::NAN, 0.0], &frequency).is_ok());
+    assert!(ConditionalGame::new(&curved, &[0.0, f64::INFINITY, 0.0], &frequency).is_ok());
 
     struct Four;
     impl Model for Four {

@@ -323,9 +323,45 @@ fn rows_that_do_not_fit_are_refused_before_the_model_is_asked() {
         let refused = against_baseline(&Wide, &[0.0; 2], baseline).unwrap_err();
         assert!(matches!(refused, GameError::Width { given: 2, wanted: 3, .. }), "{refused}");
     }
-    let refused = against_baseline(&Wide, &[0.0, f64::INFINITY, 0.0], &[0.0; 3]).unwrap_err();
-    assert!(matches!(refused, GameError::InfiniteInput { column: 1, .. }), "{refused}");
     assert!(against_baseline(&batch_model(0, |_| Ok(vec![])), &[0.0; 3], &[0.0; 3]).is_err());
+}
+
+#[test]
+fn infinite_values_are_mixed_as_any_others() {
+    let infinite = f64::INFINITY;
+    // Compares values, as trees do, so that every mixture has a finite prediction.
+    let model = |row: &[f64]| {
+        f64::from(row[0] > 1e308) + 2.0 * f64::from(row[1] == -infinite) + 4.0 * row[2].min(3.0).max(-3.0)
+    };
+    let rows = [[0.0, -infinite, 1.0], [infinite, 7.0, -infinite], [infinite, -infinite, infinite]];
+    let background = Background::rows(rows.concat(), 3).unwrap();
+    for explicand in [
+        [infinite, 0.0, infinite],
+        [-infinite, -infinite, 0.5],
+        [0.0, 1.0, -infinite],
+        [f64::NAN, infinite, 2.0],
+    ] {
+        let game = MarginalGame::new(&model, &explicand, &background).unwrap();
+        let mut values = [0.0; 8];
+        game.values(&Coalitions::from_masks(3, 0..8), &mut values).unwrap();
+        for (mask, value) in values.into_iter().enumerate() {
+            let mixed = |row: &[f64; 3]| {
+                model(&std::array::from_fn::<_, 3, _>(
+                    |i| if mask >> i & 1 == 1 { explicand[i] } else { row[i] },
+                ))
+            };
+            let mean = rows.iter().map(mixed).sum::<f64>() / 3.0;
+            assert!((value - mean).abs() < 1e-12, "{explicand:?}, {mask:03b}: {value}, not {mean}");
+        }
+    }
+    let alike = Background::baseline([infinite, -infinite, 1.0]).unwrap();
+    let game = MarginalGame::new(&model, &[infinite, infinite, 1.0], &alike).unwrap();
+    assert_eq!(game.null_players().view().members().collect::<Vec<_>>(), [0, 2]);
+    // A model that computes with them has no finite value, which is an error with its coalition.
+    let sum = |row: &[f64]| row.iter().sum::<f64>();
+    let game = MarginalGame::new(&sum, &[infinite, 0.0, 0.0], &background).unwrap();
+    let error = game.values(&Coalitions::from_masks(3, 0..8), &mut [0.0; 8]).unwrap_err();
+    assert!(matches!(error, GameError::NotFinite { .. }), "{error}");
 }
 
 #[test]

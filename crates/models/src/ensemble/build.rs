@@ -42,6 +42,19 @@ pub(crate) struct TreeParts {
 }
 
 impl TreeParts {
+    /// Exchanges the children of splits that send every number left. So these compare as most splits do, and need no rule: x̂ < −∞ is
+    /// true of no number.
+    fn compare_with_infinity(&mut self) {
+        for (node, rule) in self.rules.iter_mut().enumerate() {
+            if *rule == Some(Rule::ANY_NUMBER) && self.left[node] != self.right[node] {
+                *rule = None;
+                self.number[node] = f64::NEG_INFINITY;
+                std::mem::swap(&mut self.left[node], &mut self.right[node]);
+                self.default_left[node] = !self.default_left[node];
+            }
+        }
+    }
+
     /// Appends a node, for now a leaf of value 0, and returns its number. Lists of rules and linear models get their place as well.
     pub(crate) fn add_node(&mut self) -> usize {
         let number = self.left.len();
@@ -56,9 +69,14 @@ impl TreeParts {
     }
 }
 
-/// The threshold t' for which `x̂ < t'` is `x̂ ≤ t`.
+/// The threshold t' for which `x̂ < t'` is `x̂ ≤ t`. No threshold is for ∞: see [`at_most_infinity`].
 pub(crate) fn at_most(threshold: f64) -> f64 {
     threshold.next_up()
+}
+
+/// The rule of the split `x̂ ≤ t` where t is ∞: all numbers go left, ∞ among them, and only missing values may go right.
+pub(crate) fn at_most_infinity(threshold: f64) -> Option<Rule> {
+    (threshold == f64::INFINITY).then_some(Rule::ANY_NUMBER)
 }
 
 /// The most that leaves of all trees may add up to: sums of differences of margins stay far below the largest number.
@@ -147,6 +165,7 @@ impl Ensemble {
 
     /// Checks one tree and appends it, breadth first.
     fn append(&mut self, mut parts: TreeParts) -> Result<(), String> {
+        parts.compare_with_infinity();
         let count = parts.left.len();
         if count == 0 {
             return Err("it has no nodes, so no leaf".to_owned());
@@ -282,7 +301,6 @@ impl Ensemble {
         if threshold.is_nan() {
             return Err(format!("node {node} has the threshold {threshold}"));
         }
-        // No value is below the least number either, and kernels that take a missing value for −∞ have it below that.
-        Ok(Node::comparison(feature, default_left, threshold.max(f64::MIN), left))
+        Ok(Node::comparison(feature, default_left, threshold, left))
     }
 }

@@ -14,7 +14,7 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Game`] for rows of another width or with infinite values, and where there are none.
+    /// [`ModelError::Game`] for rows of another width, and where there are none.
     pub fn with_covers_of(self, rows: Rows<'_>) -> Result<Self, ModelError> {
         self.with_covers(rows, None)
     }
@@ -81,7 +81,7 @@ impl Ensemble {
             is_categorical[node.feature()] |= match self.rules[node.rule()] {
                 Rule::Set { .. } | Rule::Exactly(_) | Rule::Hashed(_) | Rule::Statistic { .. } => true,
                 // These compare numbers.
-                Rule::Between { .. } | Rule::ZeroIsMissing { .. } => false,
+                Rule::Between { .. } | Rule::Except { .. } | Rule::ZeroIsMissing { .. } => false,
             };
         }
         (0..self.features).filter(|&feature| is_categorical[feature]).collect()

@@ -105,6 +105,11 @@ impl Hash {
                 self.float(*lowest);
                 self.float(*highest);
             }
+            Rule::Except { threshold, numbers } => {
+                self.text("except");
+                self.float(*threshold);
+                self.floats(numbers);
+            }
             Rule::ZeroIsMissing { threshold } => {
                 self.text("zero is missing");
                 self.float(*threshold);

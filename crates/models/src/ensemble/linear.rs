@@ -30,6 +30,18 @@ impl Ensemble {
         self.wanted = if features.contains(&true) { features } else { Vec::new() };
     }
 
+    /// Which features linear models and leaves have a coefficient for; empty if there are no such models.
+    pub(crate) fn linear_features(&self) -> Vec<bool> {
+        if self.linear_leaves.is_empty() {
+            return Vec::new();
+        }
+        let mut features = vec![false; self.features];
+        for (feature, _) in self.linear_leaves.iter().flat_map(|leaf| &leaf.terms) {
+            features[*feature as usize] = true;
+        }
+        features
+    }
+
     /// Whether margins are affine functions of rows without missing values: all trees are leaves.
     pub(crate) fn has_affine_margins(&self) -> bool {
         self.joint.is_none() && self.trees.iter().all(|tree| tree.depth == 0)

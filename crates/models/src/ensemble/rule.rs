@@ -27,6 +27,8 @@ pub(crate) enum Rule {
     Exactly(Arc<[f64]>),
     /// Left iff lowest ≤ x̂ ≤ highest.
     Between { lowest: f64, highest: f64 },
+    /// Left iff x̂ < threshold, except for these numbers, in ascending order, which go to the other side.
+    Except { threshold: f64, numbers: Arc<[f64]> },
     /// Left iff x̂ < threshold; but zero, up to [`ZERO`], is a missing value.
     ZeroIsMissing { threshold: f64 },
     /// Right iff x̂ is the code of a category with this hash.
@@ -39,10 +41,19 @@ pub(crate) enum Rule {
 pub(crate) const ZERO: f64 = 1e-35_f32 as f64;
 
 impl Rule {
+    /// Left iff x̂ is a number, an infinite one included.
+    pub(crate) const ANY_NUMBER: Self = Self::Between { lowest: f64::NEG_INFINITY, highest: f64::INFINITY };
+
     /// Left iff x̂ is exactly one of `numbers`.
     pub(crate) fn exactly(mut numbers: Vec<f64>) -> Self {
         numbers.sort_unstable_by(f64::total_cmp);
         Self::Exactly(numbers.into())
+    }
+
+    /// Left iff x̂ < threshold, except for these numbers, which go to the other side.
+    pub(crate) fn except(threshold: f64, mut numbers: Vec<f64>) -> Self {
+        numbers.sort_unstable_by(f64::total_cmp);
+        Self::Except { threshold, numbers: numbers.into() }
     }
 
     /// Whether it compares values with NaN, which means nothing.
@@ -51,6 +62,9 @@ impl Rule {
             Self::Set { .. } | Self::Hashed(_) => false,
             Self::Exactly(numbers) => numbers.iter().any(|number| number.is_nan()),
             Self::Between { lowest, highest } => lowest.is_nan() || highest.is_nan(),
+            Self::Except { threshold, numbers } => {
+                threshold.is_nan() || numbers.iter().any(|number| number.is_nan())
+            }
             Self::ZeroIsMissing { threshold: number } | Self::Statistic { border: number, .. } => {
                 number.is_nan()
             }
@@ -65,9 +79,8 @@ impl Rule {
                 let least = if *negative_fraction_is_zero { value > -1.0 } else { value >= 0.0 };
                 (least && value < CATEGORIES && members.contains(value as u32)) == *members_go_left
             }
-            Self::Exactly(numbers) => {
-                numbers.get(numbers.partition_point(|&number| number < value)) == Some(&value)
-            }
+            Self::Exactly(numbers) => contains(numbers, value),
+            Self::Except { threshold, numbers } => (value < *threshold) != contains(numbers, value),
             Self::Between { lowest, highest } => *lowest <= value && value <= *highest,
             Self::ZeroIsMissing { .. } if value.abs() <= ZERO => default_left,
             Self::ZeroIsMissing { threshold } => value < *threshold,
@@ -76,6 +89,12 @@ impl Rule {
             Self::Statistic { statistic, border } => !statistic.is_above(*border, |_| value),
         }
     }
+}
+
+/// Returns whether a number is in a list in ascending order.
+#[inline]
+fn contains(numbers: &[f64], value: f64) -> bool {
+    numbers.get(numbers.partition_point(|&number| number < value)) == Some(&value)
 }
 
 /// A set of whole numbers.
@@ -162,6 +181,25 @@ mod tests {
         assert!(rule.goes_left(1e-34, false) && !rule.goes_left(1.0, true));
         let equal = Rule::exactly(vec![2.0, -1.5]);
         assert!(equal.goes_left(-1.5, false) && equal.goes_left(2.0, false) && !equal.goes_left(1.0, true));
+    }
+
+    #[test]
+    fn excepted_numbers_go_to_the_other_side() {
+        let rule = Rule::except(2.0, vec![5.0, -1.0, 0.0]);
+        let cases = [
+            (-1.0, false),
+            (-0.0, false),
+            (0.0, false),
+            (1.0, true),
+            (2.0, false),
+            (5.0, true),
+            (6.0, false),
+        ];
+        for (value, left) in cases {
+            assert_eq!(rule.goes_left(value, !left), left, "{value}");
+        }
+        assert!(Rule::except(f64::NAN, vec![1.0]).has_nan() && Rule::except(1.0, vec![f64::NAN]).has_nan());
+        assert!(!rule.has_nan());
     }
 
     #[test]

@@ -79,6 +79,14 @@ impl Words {
         Self { known: Known::Hashed(hashes), list, unknown: UnknownWord::Refused }
     }
 
+    /// The categories of both where both are hashed, and a code does not depend on what is known.
+    pub(super) fn union_of_hashed(&self, other: &Self) -> Option<Self> {
+        let (Known::Hashed(own), Known::Hashed(others)) = (&self.known, &other.known) else { return None };
+        let mut list = self.list.clone();
+        list.extend(other.list.iter().filter(|category| !self.list.contains(category)).cloned());
+        Some(Self::hashed(own.iter().chain(others).copied().collect(), list))
+    }
+
     /// The code of a word; `None` for one that was not there in training, where categories are listed.
     pub fn code_of_text(&self, text: &str) -> Option<f64> {
         match &self.known {

@@ -54,6 +54,8 @@ pub struct TreeSpec {
     pub set: Vec<Option<Vec<u32>>>,
     /// Of leaves; a split has the sum of what is below it.
     pub cover: Vec<f32>,
+    /// Whether values at the threshold go left, as in other libraries than XGBoost.
+    pub at_most: bool,
 }
 
 impl TreeSpec {
@@ -130,6 +132,7 @@ impl TreeSpec {
         match &self.set[node] {
             _ if value.is_nan() => self.default_left[node],
             Some(set) => !(0.0..16_777_216.0).contains(&value) || !set.contains(&(value as u32)),
+            None if self.at_most => value <= self.number[node],
             None => value < self.number[node],
         }
     }

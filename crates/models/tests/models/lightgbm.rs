@@ -242,3 +242,35 @@ proptest! {
         }
     }
 }
+
+/// The library parts names by single blanks, which it has replaced in each; other spaces stay, and in memory names may be empty or have lines.
+#[test]
+fn names_may_hold_any_space_but_a_blank() {
+    let text = text("regression");
+    let rows = numbers(&json_fixture("lightgbm_margins.json.gz")["regression"]["rows"]);
+    let margins = |text: &str| read(text).unwrap().margins(Rows::new(&rows, 10)).unwrap();
+    let line = text.lines().find(|line| line.starts_with("feature_names=")).unwrap();
+    let names = |first: &str, last: &str| {
+        let mut names: Vec<String> = (0..10).map(|feature| format!("c{feature}")).collect();
+        (names[0], names[9]) = (first.to_owned(), last.to_owned());
+        names
+    };
+    for (first, last) in [
+        ("a\tb", "z"),
+        ("a\u{b}b\u{c}c", "\u{a0}x\u{2028}y"),
+        ("größe", "日本"),
+        ("", "z"),
+        ("a", ""),
+        ("a\nb", "c\td\n\ne"),
+        ("a=b", "=c"),
+    ] {
+        let names = names(first, last);
+        let changed = text.replace(line, &format!("feature_names={}", names.join(" ")));
+        assert_eq!(read(&changed).unwrap().feature_names().unwrap(), names, "{first:?}");
+        assert_eq!(margins(&changed), margins(&text));
+    }
+    let spaced = text.replace(line, &format!("feature_names={}", names("a", "b").join("  ")));
+    assert_eq!(read(&spaced).unwrap().feature_names().unwrap(), names("a", "b"));
+    let fewer = text.replace(line, "feature_names=a b\tc");
+    assert!(refusal(fewer.as_bytes()).contains("3 names of 10 features"));
+}

@@ -9,6 +9,7 @@ mod covers;
 mod dumps;
 mod lightgbm;
 mod linear;
+mod means;
 mod mutations;
 mod outputs;
 mod portable;

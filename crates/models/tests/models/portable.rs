@@ -128,6 +128,27 @@ fn an_interval_goes_to_its_side() {
 }
 
 #[test]
+fn excepted_numbers_go_to_the_side_that_the_threshold_does_not_say() {
+    for (operator, at_threshold) in [("<=", 10.0), ("<", 20.0)] {
+        let mut document = sample();
+        document["base_margins"] = json!([0]);
+        document["trees"] = json!([{
+            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [2, 0, 0], "operator": operator,
+            "value": [0, 10, 20], "default_left": [1, 0, 0], "rules": [{"node": 0, "except": [-1, 7, 0]}]
+        }]);
+        let model = read(&document).unwrap();
+        let of = |value: f64| model.margins(Rows::new(&[value, 0.0], 2)).unwrap()[0];
+        assert!([-1.0, 0.0, -0.0, 3.0].into_iter().all(|value| of(value) == 20.0));
+        assert!([-1.5, 1.0, 7.0].into_iter().all(|value| of(value) == 10.0));
+        assert_eq!((of(2.0), of(NAN)), (at_threshold, 10.0));
+        document["trees"][0]["rules"] = json!([]);
+        assert_ne!(model.fingerprint(), read(&document).unwrap().fingerprint());
+        assert!(model.categorical_features().is_empty(), "there is a mean between two numbers");
+        assert_refused(&sample(), "/trees/1/rules/1", &json!({"node": 4, "except": [null]}), "except");
+    }
+}
+
+#[test]
 fn categories_have_their_words_and_codes() {
     let mut document = sample();
     assert!(read(&document).unwrap().words(0).is_none());

@@ -124,12 +124,10 @@ fn a_prediction_is_the_sum_of_the_leaves_that_the_rules_lead_to() {
 }
 
 #[test]
-fn rows_of_another_width_and_infinite_values_are_refused() {
+fn rows_of_another_width_are_refused() {
     let ensemble = read(&sample()).unwrap();
     let error = ensemble.margins(Rows::new(&[0.0; 4], 4)).unwrap_err();
     assert!(matches!(error, ModelError::Game(GameError::Width { given: 4, wanted: 3, .. })), "{error}");
-    let error = ensemble.margins(Rows::new(&[0.0, 0.0, 0.0, 0.0, f64::INFINITY, 0.0], 3)).unwrap_err();
-    assert!(matches!(error, ModelError::Game(GameError::InfiniteInput { column: 1, .. })), "{error}");
     assert!(ensemble.predict(Rows::new(&[0.0; 4], 4), &mut [0.0; 2]).is_err());
 }
 
@@ -448,19 +446,135 @@ fn an_infinite_threshold_sends_all_values_to_one_side() {
             Ensemble::from_bytes(document.replace("[0.5,", &format!("[{threshold},")).as_bytes()).unwrap();
         let rows = [-3.4e38, 3.4e38, f64::NAN];
         assert_eq!(ensemble.margins(Rows::new(&rows, 1)).unwrap(), wanted, "{threshold}");
+        // No number is below −∞, nor is ∞ below ∞.
+        let rows = [f64::NEG_INFINITY, f64::INFINITY];
+        let wanted = if threshold == "Infinity" { [-1.0, 2.0] } else { [2.0, 2.0] };
+        assert_eq!(ensemble.margins(Rows::new(&rows, 1)).unwrap(), wanted, "{threshold}");
     }
     let document = document(&[TreeSpec::chain(&mut Random(1), &[0])], 1, &[0.0]).to_string();
     let error = refusal(document.replace("[0.0,", "[NaN,").as_bytes());
     assert!(error.contains("threshold NaN"), "{error}");
 }
 
-/// XGBoost computes with 32 bits: 1e39 is infinite there.
+/// Every way of comparing, at every threshold, for values around it; XGBoost computes with 32 bits, where 1e39 is infinite.
 #[test]
-fn values_that_are_infinite_in_the_models_width_are_refused() {
-    let ensemble = read(&document(&[TreeSpec::leaf(0.5)], 1, &[0.0])).unwrap();
-    for value in [1e39, -1e39, f64::INFINITY] {
-        let error = ensemble.margins(Rows::new(&[1.0, value], 1)).unwrap_err().to_string();
-        assert!(error.contains("row 1") && error.contains("column 0"), "{error}");
+fn infinite_values_are_compared_as_numbers() {
+    let ends = [
+        ("-Infinity", f64::NEG_INFINITY),
+        ("-1.7976931348623157e308", f64::MIN),
+        ("-3.4028234663852886e38", f64::from(f32::MIN)),
+        ("0.5", 0.5),
+        ("3.4028234663852886e38", f64::from(f32::MAX)),
+        ("1.7976931348623157e308", f64::MAX),
+        ("Infinity", f64::INFINITY),
+    ];
+    let infinite = f64::INFINITY;
+    let values =
+        [-infinite, f64::MIN, -1e39, f64::from(f32::MIN), 0.5, f64::from(f32::MAX), 1e39, f64::MAX, infinite];
+    for (operator, width) in [("<", "single"), ("<=", "single"), ("<", "double"), ("<=", "double")] {
+        for (text, threshold) in ends {
+            for default_left in [false, true] {
+                let document = format!(
+                    r#"{{"format":"apportion-trees","version":1,"width":"{width}","features":1,"base_margins":[0],
+                    "operator":"{operator}","trees":[{{"output":0,"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],
+                    "threshold":[{text},0,0],"value":[0,1,2],"default_left":[{default_left},false,false],
+                    "cover":[8,3,5]}}]}}"#
+                );
+                let model = Ensemble::from_bytes(document.as_bytes()).unwrap();
+                let what = format!("{width} {operator} {text}");
+                for value in values {
+                    let x = if width == "single" { f64::from(value as f32) } else { value };
+                    let left = if operator == "<" { x < threshold } else { x <= threshold };
+                    let wanted = if left { 1.0 } else { 2.0 };
+                    // Alone, and as one of many that are taken through the tree together.
+                    for count in [1, 8] {
+                        let got = model.margins(Rows::new(&vec![value; count], 1)).unwrap();
+                        assert_eq!(got, vec![wanted; count], "{value:e} {what}");
+                    }
+                }
+                let missing = model.margins(Rows::new(&[f64::NAN; 9], 1)).unwrap();
+                assert_eq!(missing, [if default_left { 1.0 } else { 2.0 }; 9], "{what}");
+                let covers: Vec<f64> = model.cover_of(&model.trees()[0]).to_vec();
+                let leaf = |at: usize| model.nodes()[at].value();
+                assert!((1..3).all(|at| covers[at] == if leaf(at) == 1.0 { 3.0 } else { 5.0 }), "{what}");
+            }
+        }
     }
-    assert!(ensemble.margins(Rows::new(&[3.4e38], 1)).is_ok());
+}
+
+#[test]
+fn rules_take_infinite_values() {
+    let infinite = f64::INFINITY;
+    for (rule, threshold, wanted) in [
+        (r#"{"node":0,"between":[-Infinity,Infinity],"side":"left"}"#, "0", [1.0, 1.0, 1.0, 1.0]),
+        (r#"{"node":0,"between":[-Infinity,Infinity],"side":"right"}"#, "0", [2.0, 2.0, 2.0, 2.0]),
+        (r#"{"node":0,"between":[0,Infinity],"side":"left"}"#, "0", [2.0, 2.0, 1.0, 1.0]),
+        (r#"{"node":0,"numbers":[3,Infinity],"side":"right"}"#, "0", [1.0, 1.0, 2.0, 2.0]),
+        (r#"{"node":0,"categories":[3],"side":"left"}"#, "0", [2.0, 2.0, 1.0, 2.0]),
+        (r#"{"node":0,"categories":[3],"side":"right"}"#, "Infinity", [1.0, 1.0, 2.0, 1.0]),
+        (r#"{"node":0,"zero_is_missing":true}"#, "1e300", [1.0, 1.0, 1.0, 2.0]),
+    ] {
+        let document = format!(
+            r#"{{"format":"apportion-trees","version":1,"width":"double","features":1,"base_margins":[0],"operator":"<=",
+            "trees":[{{"output":0,"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[{threshold},0,0],
+            "value":[0,1,2],"default_left":[false,false,false],"rules":[{rule}]}}]}}"#
+        );
+        let model = Ensemble::from_bytes(document.as_bytes()).unwrap();
+        let got = model.margins(Rows::new(&[-infinite, -1e305, 3.0, infinite], 1)).unwrap();
+        assert_eq!(got, wanted, "{rule}");
+    }
+}
+
+/// A coefficient times an infinite value is no number that could be divided among features.
+#[test]
+fn linear_models_refuse_infinite_values_of_their_features_alone() {
+    for (width, large) in [("single", 1e39), ("double", f64::INFINITY)] {
+        let document = format!(
+            r#"{{"format":"apportion-trees","version":1,"width":"{width}","features":3,"base_margins":[0],"operator":"<",
+            "trees":[{{"output":0,"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[0.5,0,0],
+            "value":[0,1,2],"linear":[{{"node":2,"constant":1,"features":[2],"coefficients":[3.5]}}]}}]}}"#
+        );
+        let model = Ensemble::from_bytes(document.as_bytes()).unwrap();
+        let rows = [large, -large, 2.0, -large, large, 2.0];
+        assert_eq!(model.margins(Rows::new(&rows, 3)).unwrap(), [8.0, 1.0], "{width}");
+        let rows = [large, 0.0, 0.0, -large, large, -large];
+        let error = model.margins(Rows::new(&rows, 3)).unwrap_err();
+        assert!(
+            matches!(error, ModelError::Game(GameError::InfiniteInput { column: 2, .. })),
+            "{width}: {error}"
+        );
+        let error = error.to_string();
+        assert!(error.starts_with("row 1 ") && error.contains("a linear model computes with it"), "{error}");
+    }
+}
+
+/// The beginning of what `save_model("model.bin")` of XGBoost 1.7 wrote, and what its older releases did.
+#[test]
+fn the_old_binary_format_of_xgboost_is_refused_with_how_to_save_it_again() {
+    for (objective, booster) in [
+        ("reg:squarederror", "gbtree"),
+        ("reg:linear", "gbtree"),
+        ("multi:softprob", "gbtree"),
+        ("binary:logistic", "dart"),
+        ("rank:pairwise", "gblinear"),
+        ("survival:cox", "gbtree"),
+        ("count:poisson", "gbtree"),
+    ] {
+        let mut parameters = vec![0; 136];
+        parameters[..8].copy_from_slice(b"\0\0\0?\x03\0\0\0");
+        for text in [objective, booster] {
+            parameters.extend((text.len() as u64).to_le_bytes());
+            parameters.extend(text.bytes());
+        }
+        for mark in [&b"binf"[..], b""] {
+            let message = refusal(&[mark, &parameters, &[7; 500]].concat());
+            assert!(
+                message.contains("old binary format")
+                    && message.contains("booster.save_model(\"model.json\")"),
+                "{objective}: {message}"
+            );
+        }
+    }
+    assert!(refusal(b"bs64\tYmluZgAAAD8=").contains("old binary format"));
+    assert!(!refusal(&[b'x'; 300]).contains("old binary format"));
 }

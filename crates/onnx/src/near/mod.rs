@@ -69,7 +69,10 @@ impl NearRow {
                 return Err(OnnxError::Missing { row, column });
             }
             if !(value as f32).is_finite() {
-                return Err(GameError::InfiniteInput { what: format!("row {row}"), column, value }.into());
+                let what = format!("row {row}");
+                return Err(
+                    GameError::InfiniteInput { what, column, value, reason: crate::error::COMPUTES }.into()
+                );
             }
         }
         Ok(())

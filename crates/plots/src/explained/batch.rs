@@ -5,6 +5,11 @@ use crate::error::PlotError;
 /// The largest number that is drawn: sums and differences of such are numbers, too.
 const LARGEST: f64 = 1e300;
 
+/// Whether a number has a place in figures.
+pub(crate) fn is_drawn(number: f64) -> bool {
+    number.abs() <= LARGEST
+}
+
 /// Rows with their attributions. With p players, n features and k outputs:
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
@@ -22,7 +27,8 @@ pub struct Batch {
     pub std_errors: Vec<f64>,
     /// Degrees of freedom of the standard errors of each row; empty where there are many.
     pub degrees_of_freedom: Vec<f64>,
-    /// Rows × n, codes in the place of words, NaN where one is missing; empty where inputs are not known.
+    /// Rows × n, codes in the place of words, NaN where one is missing; empty where inputs are not known. Infinite ones are written as
+    /// such, and drawn beside the axis as missing ones are.
     pub inputs: Vec<f64>,
     /// Evaluations of the game for each row; empty where they are not known.
     pub evaluations: Vec<u64>,
@@ -95,13 +101,11 @@ impl Batch {
                 return Err(PlotError::Count { what, given, wanted, rows, players, outputs });
             }
         }
-        let is_drawn = |number: f64| number.abs() <= LARGEST;
         for (what, numbers, may_be_missing) in [
             ("values", &self.values, false),
             ("values without players", &self.base, false),
             ("predictions", &self.predictions, false),
             ("standard errors", &self.std_errors, true),
-            ("inputs", &self.inputs, true),
         ] {
             let is_wrong = |&number: &f64| !(is_drawn(number) || may_be_missing && number.is_nan());
             if let Some(at) = numbers.iter().position(is_wrong) {

@@ -237,7 +237,7 @@ impl Quantity {
     /// That of a row; NaN where it is missing.
     fn number(self, explained: &Explained, row: usize, output: usize) -> f64 {
         match self {
-            Self::Input(feature) => explained.input(row, feature),
+            Self::Input(feature) => explained.any_input(row, feature),
             Self::Prediction => explained.prediction(row, output),
         }
     }

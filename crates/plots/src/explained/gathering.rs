@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Explained;
-use super::batch::Batch;
+use super::batch::{Batch, is_drawn};
 use super::heading::{Form, Heading};
 use super::sample::{Ends, priority};
 use super::student::Factors;
@@ -230,7 +230,9 @@ impl Gathering {
             let inputs = batch.of_row(&batch.inputs, row);
             for ((of, ends), &input) in summary.inputs.iter_mut().zip(of_inputs).zip(inputs) {
                 of.add(input);
-                ends.add(input, place);
+                if is_drawn(input) {
+                    ends.add(input, place);
+                }
             }
         }
         for (output, prediction) in predictions.iter().enumerate() {
@@ -524,7 +526,7 @@ mod tests {
             assert!(matches!(found, Err(PlotError::NotFinite { what: "values", row: 7, .. })), "{found:?}");
         }
         assert_eq!(add(&|batch| batch.inputs[1] = f64::NAN), Ok(()));
-        assert!(add(&|batch| batch.inputs[1] = f64::INFINITY).is_err());
+        assert_eq!(add(&|batch| batch.inputs[1] = f64::INFINITY), Ok(()));
         assert!(Gathering::new(Heading { outputs: Vec::new(), ..heading() }).is_err());
         assert!(Gathering::new(Heading { members: vec![vec![9]; 3], ..heading() }).is_err());
         assert!(Gathering::new(Heading { categories: Vec::new(), ..heading() }).is_err());

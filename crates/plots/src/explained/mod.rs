@@ -11,6 +11,7 @@ mod student;
 mod subset;
 mod summary;
 
+pub(crate) use batch::is_drawn;
 pub use batch::{Batch, Certified, Look};
 pub use condition::Condition;
 pub use density::Density;
@@ -110,8 +111,14 @@ impl Explained {
         half.is_nan() || half > 0.0 && half >= self.value(row, player, output).abs()
     }
 
-    /// The input of a feature; NaN where it is missing.
+    /// The input of a feature as it is drawn; NaN where it is missing, or infinite.
     pub(crate) fn input(&self, row: usize, feature: usize) -> f64 {
+        let input = self.any_input(row, feature);
+        if is_drawn(input) { input } else { f64::NAN }
+    }
+
+    /// The input of a feature, infinite or not; NaN where it is missing.
+    pub(crate) fn any_input(&self, row: usize, feature: usize) -> f64 {
         let features = self.heading.features.len();
         self.kept.inputs.get(row * features + feature).copied().unwrap_or(f64::NAN)
     }
@@ -122,7 +129,7 @@ impl Explained {
 
     /// The input of a feature as it is read.
     pub(crate) fn input_shown(&self, row: usize, feature: usize) -> String {
-        let input = self.input(row, feature);
+        let input = self.any_input(row, feature);
         self.heading.word(feature, input).map_or_else(|| digits(input, 5), |word| shown(word).into_owned())
     }
 
@@ -136,7 +143,10 @@ impl Explained {
     pub(crate) fn cell_of_inputs(&self, row: usize, player: usize) -> Cell {
         match self.only_feature(player) {
             Some(feature) if self.heading.word(feature, self.input(row, feature)).is_none() => {
-                Cell::Number(self.input(row, feature))
+                match self.any_input(row, feature) {
+                    input if input.is_infinite() => Cell::Text(input.to_string()),
+                    input => Cell::Number(input),
+                }
             }
             _ => self.inputs_of_player(row, player).unwrap_or_default().into(),
         }

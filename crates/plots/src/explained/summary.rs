@@ -1,5 +1,6 @@
 //! Aggregates over all rows, kept or not.
 
+use super::batch::is_drawn;
 use super::density::Density;
 
 /// What is known of all rows.
@@ -133,7 +134,9 @@ impl Squares {
 pub struct InputSummary {
     /// Rows in which it is missing.
     pub missing: u64,
-    /// Those in which it is not, as numbers or codes.
+    /// Rows in which it is infinite, or larger than what is drawn.
+    pub infinite: u64,
+    /// All others, as numbers or codes.
     pub spread: Spread,
     /// How often each number comes, while there are few; none otherwise.
     pub counts: Option<Vec<(f64, u64)>>,
@@ -150,6 +153,10 @@ impl InputSummary {
     pub(super) fn add(&mut self, input: f64) {
         if input.is_nan() {
             self.missing += 1;
+            return;
+        }
+        if !is_drawn(input) {
+            self.infinite += 1;
             return;
         }
         self.spread.add(input);

@@ -72,9 +72,9 @@ pub(super) fn with_input(explained: &Explained, row: usize, player: usize) -> La
     let name = of_player(explained, player);
     let Some(feature) = explained.only_feature(player) else { return name.into() };
     let text = format!("{name} = {}", explained.input_shown(row, feature));
-    let input = explained.input(row, feature);
+    let input = explained.any_input(row, feature);
     let is_word = explained.heading.word(feature, input).is_some();
-    Label { text, parts: (!is_word).then_some((name, input)) }
+    Label { text, parts: (!is_word && !input.is_infinite()).then_some((name, input)) }
 }
 
 /// What is said of a value with half the width of its interval, such as `age = 39: +1 ± 0.2`.

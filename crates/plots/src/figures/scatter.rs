@@ -7,7 +7,7 @@ use super::partner::{Partner, strongest_partner};
 use super::words::{of_sample, rows_in_words, value_in_words};
 use super::{extent, labels};
 use crate::error::PlotError;
-use crate::explained::Explained;
+use crate::explained::{Explained, is_drawn};
 use crate::scene::{Anchor, FONT, Mark, Paint, Point, SMALL, Scale, Scene, Shape, Table, digits, shortened};
 
 const TOP: f64 = 34.0;
@@ -57,7 +57,17 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     scene.line([(LEFT, y.place(0.0)), (right, y.place(0.0))], Paint::Muted, 1.0);
     draw_counts(&mut scene, explained, feature, (&x, bottom + COUNTS));
     if has_missing {
-        scene.small((LEFT + 29.0, bottom + COUNTS + 11.0), "missing", Anchor::Middle);
+        let (infinite, missing): (Vec<f64>, Vec<f64>) = rows
+            .iter()
+            .map(|&row| explained.any_input(row, feature))
+            .filter(|&input| !is_drawn(input))
+            .partition(|input| !input.is_nan());
+        let says = match (infinite.is_empty(), missing.is_empty()) {
+            (true, _) => "missing",
+            (false, true) => "infinite",
+            (false, false) => "missing, ∞",
+        };
+        scene.small((LEFT + 29.0, bottom + COUNTS + 11.0), says, Anchor::Middle);
         scene.dashed([(LEFT + 58.0, TOP), (LEFT + 58.0, bottom)], Paint::Grid, 1.0);
     }
     let place = |row: usize| -> Point {

@@ -6,6 +6,13 @@ use proptest::prelude::*;
 use crate::common::results::Results;
 use crate::common::scenes;
 
+/// Inputs, some of them infinite.
+fn inputs(count: usize) -> impl Strategy<Value = Vec<f64>> {
+    let infinite = prop_oneof![8 => Just(0.0), 1 => Just(f64::INFINITY), 1 => Just(f64::NEG_INFINITY)];
+    let both = (numbers(count, true), prop::collection::vec(infinite, count));
+    both.prop_map(|(numbers, infinite)| numbers.iter().zip(infinite).map(|(a, b)| a + b).collect())
+}
+
 /// Numbers of every size, zero and missing ones among them.
 fn numbers(count: usize, are_missing: bool) -> impl Strategy<Value = Vec<f64>> {
     let size = prop_oneof![
@@ -27,7 +34,7 @@ fn results() -> impl Strategy<Value = Results> {
                 prop::collection::vec(name, players),
                 numbers(count, false),
                 numbers(if is_estimated { count } else { 0 }, true),
-                numbers(players * rows, true),
+                inputs(players * rows),
                 prop::collection::vec((0..1_000_000_u64, prop::option::of(0.0..10.0_f64)), 0..5),
                 any::<(bool, String)>(),
             )

@@ -57,6 +57,11 @@ fn cases() -> Vec<(&'static str, Results)> {
     add("some inputs missing", of(12, 1), &|results| {
         results.inputs.iter_mut().step_by(3).for_each(|input| *input = f64::NAN);
     });
+    add("infinite inputs", of(12, 1), &|results| results.inputs.fill(f64::INFINITY));
+    add("some inputs infinite", of(60, 1), &|results| {
+        let ends = [f64::INFINITY, f64::NEG_INFINITY, 1e305, f64::NAN];
+        results.inputs.iter_mut().step_by(3).zip(ends.iter().cycle()).for_each(|(input, end)| *input = *end);
+    });
     add("the same input", of(12, 1), &|results| results.inputs.fill(3.0));
     add("huge inputs", of(12, 1), &|results| results.inputs.iter_mut().for_each(|input| *input *= 1e297));
     add("unknown errors", of(12, 1).estimated(), &|results| results.std_errors.fill(f64::NAN));

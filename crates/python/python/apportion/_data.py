@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 
+from ._column_names import names_as
 from ._errors import DataError
 from ._names import listed, nearest, numbered
 
@@ -20,21 +21,24 @@ class Table:
     names: of the features, or None.
     index: labels of the rows, or None.
     categories: for features that are words, the words by their codes.
+    given, schema, background: for functions, the table as it came in, how it became numbers, and the background in the same way, if that is not
+        the explainer's.
     """
 
-    __slots__ = ("values", "names", "index", "categories")
+    __slots__ = ("values", "names", "index", "categories", "given", "schema", "background")
 
     def __init__(self, values, names=None, index=None, categories=None):
         self.values, self.names, self.index, self.categories = values, names, index, categories or {}
+        self.given = self.schema = self.background = None
 
 
 class Wanted:
-    """What a model wants of rows: names and number of its features, the codes of their words, the number that stands for a missing value beside
-    NaN, and whether what a sparse matrix does not store is missing (else it is 0)."""
+    """What a model wants of rows: names and number of its features, the codes of their words, the library that spelled the names, the number that
+    stands for a missing value beside NaN, and whether what a sparse matrix does not store is missing (else it is 0)."""
 
-    def __init__(self, names=None, count=None, coder=None, rewritten=False, missing=None, sparse_is_missing=False):
-        self.names, self.count, self.coder, self.rewritten = names, count, coder, rewritten
-        self.missing, self.sparse_is_missing = missing, sparse_is_missing
+    def __init__(self, names=None, count=None, coder=None, library=None, missing=None, sparse_is_missing=False, cells=None):
+        self.names, self.count, self.coder, self.library = names, count, coder, library
+        self.missing, self.sparse_is_missing, self.cells = missing, sparse_is_missing, cells or {}
         self.coded = frozenset(coder.features_with_words) if coder is not None else frozenset()
         self.names_differ = names is not None and len(set(names)) == len(names)
         self._categories = {}
@@ -134,6 +138,11 @@ def _of_array(array, wanted, what):
     kind = array.dtype.kind
     if kind in "fiub":
         values = np.require(array, dtype=np.float64, requirements=("C", "A"))
+        for feature, cells in wanted.cells.items():
+            coder = _Coder(wanted, feature, what, wanted.names, {})
+            if cells.of_numbers or not coder.is_coded:
+                values = values.copy() if values is array else values
+                values[:, feature] = coder.numbers(values[:, feature])
         return Table(values, wanted.names)
     if kind in "OSUT":
         return _of_columns(_Objects(array, wanted.names), wanted, what)
@@ -157,7 +166,7 @@ def _of_columns(frame, wanted, what):
         check_count(len(frame.names), wanted, what)
         places = range(len(frame.names))
     names = [str(frame.names[place]) for place in places] if frame.named else wanted.names
-    whole = frame.whole(places) if not wanted.coded else None
+    whole = frame.whole(places) if not wanted.coded and not wanted.cells else None
     if whole is not None:
         return Table(whole, names, frame.index)
     values = np.empty((frame.length, len(places)))
@@ -177,9 +186,11 @@ def chosen(names, wanted, what):
     if wanted.names is None:
         return None
     place_of = {name: place for place, name in enumerate(texts)}
-    if wanted.rewritten:
-        for place, name in enumerate(texts):
-            place_of.setdefault(_as_lightgbm(name), place)
+    spellings = names_as(wanted.library, names)
+    for rank in range(1, max(map(len, spellings), default=0)):
+        for place, ways in enumerate(spellings):
+            if rank < len(ways):
+                place_of.setdefault(ways[rank], place)
     found = [place_of.get(name) for name in wanted.names]
     lacking = [name for name, place in zip(wanted.names, found) if place is None]
     if not lacking:
@@ -193,29 +204,32 @@ def chosen(names, wanted, what):
                     f"{listed(lacking)}{remedy}")
 
 
-def _as_lightgbm(name):
-    return "".join("_" if letter.isspace() or letter in '",:[]{}' else letter for letter in name)
-
-
 class _Coder:
     """Turns one column into numbers."""
 
     def __init__(self, wanted, feature, what, names, categories):
         self.wanted, self.feature, self.what = wanted, feature, what
         self.name = names[feature] if names is not None else str(feature)
-        self.is_coded, self.table_categories = feature in wanted.coded, categories
+        self.is_coded, self.table_categories, self.cells = feature in wanted.coded, categories, wanted.cells.get(feature)
 
     def numbers(self, values):
         """A column of numbers or booleans, NaN where missing."""
-        if not self.is_coded:
-            return values
         values = np.ascontiguousarray(values, dtype=np.float64)
-        distinct, places = np.unique(values, return_inverse=True)
-        return self._codes(distinct, distinct)[places]
+        codes = values
+        if self.is_coded:
+            distinct, places = np.unique(values, return_inverse=True)
+            codes = self._codes(distinct, distinct)[places]
+        return codes if self.cells is None else self.cells.numbers(values, codes, self)
 
-    def words(self, distinct, places, missing=None):
+    def codes(self, texts):
+        """The codes of categories that are texts."""
+        return self._codes(texts, texts)
+
+    def words(self, distinct, places, missing=None, null="nan"):
         """A column of words: the distinct ones, and the place of each row's among them, negative where missing."""
         distinct = list(distinct)
+        if self.cells is not None:
+            distinct, places = self.cells.words(distinct, places, null, self)
         texts = [None if _is_missing(word) else word for word in distinct]
         for text in texts:
             is_known = isinstance(text, (str, int, float, np.number, np.bool_, type(None))) or type(text).__name__ == "Decimal"
@@ -303,12 +317,14 @@ class _Objects:
 def _of_objects(values, coder):
     """Objects of any kind: distinct ones are found by a dictionary, which takes each as it is."""
     distinct, places = {}, np.empty(len(values), dtype=np.intp)
+    if coder.cells is not None:
+        values = coder.cells.objects(values, coder)
     try:
         for row, value in enumerate(values):
             places[row] = -1 if _is_missing(value) else distinct.setdefault((type(value), value), len(distinct))
     except TypeError:
         coder.refuse(f"objects ({type(value).__name__})")
-    return coder.words([value for _, value in distinct], places)
+    return coder.words([value for _, value in distinct], places, null=None)
 
 
 class _Pandas:
@@ -349,7 +365,7 @@ class _Pandas:
         if getattr(dtype, "kind", "O") in "mM":
             coder.refuse(f"times ({dtype})")
         places, distinct = self.pandas.factorize(column)
-        return coder.words(list(distinct), places)
+        return coder.words(list(distinct), places, null="<NA>" if getattr(dtype, "na_value", None) is self.pandas.NA else "nan")
 
 
 def _as_stored(categories, coder):
@@ -395,7 +411,7 @@ class _Polars:
             distinct = texts.unique(maintain_order=True).drop_nulls()
             ranks = polars.DataFrame({"word": distinct, "place": polars.Series(np.arange(len(distinct)))})
             joined = polars.DataFrame({"word": texts}).join(ranks, on="word", how="left", maintain_order="left")
-            return coder.words(distinct.to_list(), joined.get_column("place").fill_null(-1).to_numpy())
+            return coder.words(distinct.to_list(), joined.get_column("place").fill_null(-1).to_numpy(), null="null")
         coder.refuse(str(column.dtype))
 
 
@@ -430,7 +446,7 @@ class _Arrow:
             if isinstance(coded, pyarrow.ChunkedArray):
                 coded = coded.chunk(0) if coded.num_chunks else pyarrow.array([], kind).dictionary_encode()
             places = pyarrow.compute.fill_null(coded.indices.cast(pyarrow.int64()), -1).to_numpy(zero_copy_only=False)
-            return coder.words(coded.dictionary.to_pylist(), places)
+            return coder.words(coded.dictionary.to_pylist(), places, null="null")
         coder.refuse(str(kind))
 
 
@@ -456,7 +472,7 @@ def weights(given, rows, what="weights"):
     try:
         found = np.require(real_numbers(given).ravel(), requirements=("C", "A"))
     except (TypeError, ValueError) as error:
-        raise DataError(f"{what} is no array of numbers: {error}") from error
+        raise DataError(f"{what} is not an array of numbers: {error}") from error
     if len(found) != rows:
         raise DataError(f"{what} has {len(found)} numbers, and there are {rows} rows; give one for each")
     return found

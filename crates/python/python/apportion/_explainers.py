@@ -1,23 +1,30 @@
 """From a model and rows to explanations."""
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
+import copy
 import warnings
 
 import numpy as np
 
-from . import _core
-from ._data import table, weights as checked_weights
-from ._errors import AccuracyWarning, DataError, UnknownOption, UsageError
+from . import _core, _tables
+from ._data import Wanted, table, weights as checked_weights
+from ._errors import AccuracyWarning, DataError, ModelWarning, UnknownOption, UsageError
 from ._explanation import Explanation
-from ._functions import Function, is_pandas, rows_for
+from ._functions import Function
 from ._groups import flat, graph as asked_graph, numbered
-from ._models import ensemble, ensemble_or_none
+from ._models import Ensemble, ensemble, ensemble_or_reason, predicts_behind_link
 from ._names import listed, nearest
 from ._options import OPTIONS, accuracy_in_words, options
+from ._schema import Grown, Schema
+from ._sequences import players_of_sequences
 from ._threads import engine, pool
 
 # Rows of X that are a background where none is given, as in the command.
 SAMPLE = 100
+# What margins and outputs are called, by the link between them.
+_MARGINS = {"identity": "predict", "logistic": "log-odds", "softmax": "log-odds, up to a constant", "exponential": "margin: log of predict",
+            "half-power": "mean path length"}
+_BEHIND = {"identity": "predict", "logistic": "probability", "softmax": "probability", "exponential": "predict", "half-power": "anomaly score"}
 
 
 class Explainer:
@@ -38,6 +45,8 @@ class Explainer:
     model_output: "raw", "probability" for what is behind the link of trees, "log_loss" with y, or the name of a method of the model.
     rows: of trees, for how many rows it is chosen how to compute, in place of those of each call: then the values of a row are the same to the
         last bit whatever rows stand beside it.
+    check: whether predictions for the rows as they are passed on are compared with those for the rows as they were given; a difference is an error. It
+        takes two predictions for each row of X and of the background.
     seed: of all draws. The same seed gives the same numbers on any number of threads.
 
     >>> import numpy as np, apportion
@@ -49,31 +58,38 @@ class Explainer:
 
     def __init__(self, model, background=None, *, weights=None, value="shapley", method="auto", budget="auto", until=None, groups=None,
                  graph=None, game=None, model_output="raw", seed=0, feature_names=None, output_names=None, rounds=None, threads=None,
-                 progress=False, **more):
+                 progress=False, check=True, **more):
         unknown = [option for option in more if option not in OPTIONS]
         if unknown:
             meant = nearest(unknown[0], OPTIONS)
             raise UnknownOption(f"there is no option {unknown[0]!r}" + (f"; the nearest is {meant!r}" if meant else f"; known are {listed(OPTIONS)}"))
-        self.threads, self.progress, self.model_output = threads, progress, model_output
+        self.threads, self.progress, self.model_output, self._check = threads, progress, model_output, bool(check)
         self._names, self._output_names = None if feature_names is None else [str(name) for name in feature_names], output_names
+        self._reasons = []
         self._asked = dict(value=str(value), method=str(method), budget=budget, until=until, seed=seed, **more)
         self._groups, self._graph, self._game = groups, graph, game
         method_of_model = model_output if model_output not in ("raw", "probability", "log_loss") else None
-        self.ensemble = ensemble_or_none(model, rounds) if method_of_model is None else None
+        self.ensemble, reason = ensemble_or_reason(model, rounds, 4) if method_of_model is None else (None, None)
+        if self.ensemble is not None and model_output == "raw" and not isinstance(model, Ensemble) and predicts_behind_link(model):
+            self.model_output = model_output = "probability"
         self._kept = {}
         if self.ensemble is None:
             if model_output in ("log_loss", "probability"):
                 raise UsageError(f'model_output="{model_output}" is of tree ensembles and linear models; explain a function that returns it')
             if any(more.get(option) is not None for option in ("kernel", "precision", "rows")):
                 raise UsageError("kernel, precision and rows say how the tree oracle computes, which is not asked here; leave them out")
-            self.function = Function(model, background, method_of_model)
-            self._wanted = self.function.wanted(self._names)
+            self.function, self._schema = Function(model, method_of_model), None
+            if reason is not None:
+                self._reasons.append(f"not exact, explained as a function: {reason}")
+            self._wanted = Wanted(self._names)
+            self._background = None if background is None else self._table(background, "the background")
+            if background is not None:
+                self._schema = self._background.schema
+                self._wanted = Wanted(self._names, self._schema.width)
         else:
             self.function = None
             self._wanted = self.ensemble.wanted()
-        self._background = None if background is None else table(background, self._wanted, "the background")
-        if self._background is not None and self.function is not None and self._names is None:
-            self._names = self._background.names
+            self._background = None if background is None else table(background, self._wanted, "the background")
         rows = 0 if self._background is None else len(self._background.values)
         if weights is not None and background is None:
             raise UsageError("weights say how much rows of a background count; give a background")
@@ -82,6 +98,8 @@ class Explainer:
         if game == "path-dependent" and self.ensemble is None:
             raise UsageError('game="path-dependent" is of tree ensembles, and the model is none')
         if self._background is not None:
+            if self.ensemble is not None:
+                self._compare(background, self._background, "the background")
             self._prepare(self._background)
 
     def __call__(self, X, y=None, *, interactions=False, threads=None, progress=None, checkpoint=None):
@@ -98,8 +116,10 @@ class Explainer:
         if checkpoint is not None and (interactions or self.model_output == "log_loss" or not len(rows.values)):
             raise UsageError("checkpoint: it is kept of the values of rows, and not of interactions, losses or no rows; leave it out")
         if self.model_output == "log_loss":
+            self._compare(X, rows, "X")
             return self._losses(rows, y, threads)
         core = self._prepare(rows)
+        self._compare(X, rows, "X")
         if interactions:
             form = "index" if interactions is True else str(interactions)
             if form not in ("index", "remainder"):
@@ -169,18 +189,39 @@ class Explainer:
             return [str(name) for name in self._output_names]
         return self.ensemble.output_names if self.ensemble is not None else self.function.output_names
 
+    @property
+    def notes(self):
+        """What should be known of the choice of the output and of the model: a list of sentences."""
+        return list(self.ensemble.notes if self.ensemble is not None else self.function.notes) + self._reasons
+
+    def _output(self):
+        """What the predictions are, in words."""
+        if self.ensemble is None:
+            return self.function.about
+        link = self.ensemble.link
+        if self.model_output == "probability":
+            return _BEHIND.get(link, f"predict ({link})")
+        return _MARGINS.get(link, "margin")
+
     def plan(self, X):
         """What would be done with rows, before it is done: method, the fewest and most evaluations for each row, and seconds where they are known."""
         rows = self._table(X)
         return dict(zip(("method", "least", "most", "seconds"), self._prepare(rows).plan(rows.values, pool(self.threads))))
 
     def __getstate__(self):
-        # What was prepared is prepared anew in the other process.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_kept", "_wanted")}
+        # What was prepared is prepared again in the other process, and the rows as they were given have been compared.
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_kept", "_wanted")}
+        if self._background is not None and self._background.given is not None:
+            state["_background"] = copy.copy(self._background)
+            state["_background"].given = None
+        return state
 
     def __setstate__(self, state):
         self.__dict__.update(state, _kept={})
-        self._wanted = self.function.wanted(self._names) if self.ensemble is None else self.ensemble.wanted()
+        if self.ensemble is None:
+            self._wanted = Wanted(self._names, None if self._schema is None else self._schema.width)
+        else:
+            self._wanted = self.ensemble.wanted()
 
     def _request(self, rows):
         """What a checkpoint is of: all that values depend on. A function is told apart by what it says of some rows."""
@@ -190,17 +231,43 @@ class Explainer:
         if self.ensemble is not None:
             model = [self.ensemble._core.origin, digest(self.ensemble._core.predict(rows.values, False, pool(self.threads)))]
         else:
-            model = [self.function.name, digest(self.function(rows.values[:8].copy()))]
+            function = self.function.taking(rows.schema)
+            model = [function.name, rows.schema.fingerprint(), digest(function(rows.values[:8].copy()))]
         return [self._asked, self._game, self._groups, self._graph, self.model_output, digest(rows.values, absent, self._weights), model]
 
-    def _table(self, X):
+    def _compare(self, given, rows, what):
+        """Raises if the model predicts something else for rows as they are passed on, or as its trees were read."""
+        if not self._check or not len(rows.values):
+            return
         if self.function is not None:
-            count = None if self._background is None else self._background.values.shape[1]
-            if self.function.schema is None and is_pandas(X) and self._background is None:
-                self.function = self.function.of_frames(X)
-                self._wanted = self.function.wanted()
-            return rows_for(self.function, X, self._names, count)
-        return table(X, self._wanted)
+            self.function.taking(rows.schema).check(rows.given, rows.values, what)
+        else:
+            from ._agreement import check
+
+            check(None, self.ensemble, given, rows.values, what, linked=self.model_output == "probability", threads=self.threads)
+
+    def _table(self, X, what="X"):
+        if self.function is None:
+            return table(X, self._wanted)
+        given, background = _tables.of(X, what), None
+        if self._schema is None:
+            schema, (rows,) = Schema.of([given], self._names, what)
+            if len(schema.template.shape or ()) > 1:
+                self._names, self._groups, self._asked["value"] = players_of_sequences(schema.template.shape, self._names, self._groups, self._asked["value"])
+                schema.names = rows.names = self._names
+        else:
+            schema = self._schema
+            if schema.template.shape is not None and given.shape is not None and (given.length, *given.shape) == schema.template.shape:
+                given = given.as_row()
+            try:
+                rows = schema.encoded(given, what)
+            except Grown:
+                before = _tables.of(schema.table(self._background.values), "the background")
+                schema, (background, rows) = Schema.of([before, given], self._names, what)
+        rows.given, rows.schema, rows.background = given, schema, background
+        if self._names is None and what != "X":
+            self._names = rows.names
+        return rows
 
     def _names_of(self, rows):
         names = self._names or self._wanted.names or rows.names
@@ -217,6 +284,8 @@ class Explainer:
     def _prepare(self, rows):
         """The explainer for these rows. Without a background it depends on them, where the game is played against rows."""
         game = self._game_for(rows)
+        if rows is not None and rows.background is not None:
+            return self._core(rows)
         if self._background is None and (game != "path-dependent" or self._groups is not None and isinstance(self._groups, str)):
             return self._core(rows)
         if "core" not in self._kept:
@@ -224,9 +293,12 @@ class Explainer:
         return self._kept["core"]
 
     def _core(self, rows):
-        if "core" in self._kept:
+        background = self._background
+        if rows is not None and rows.background is not None:
+            background = rows.background
+        elif "core" in self._kept:
             return self._kept["core"]
-        game, background, weights = self._game_for(rows), self._background, self._weights
+        game, weights = self._game_for(rows), self._weights
         absent = None if background is None else background.values
         if absent is None and game != "path-dependent":
             absent = self._sampled(rows, game)
@@ -242,9 +314,20 @@ class Explainer:
                         linked=self.model_output == "probability")
         if self.ensemble is not None:
             return _core.Explainer.of_trees(self.ensemble._core, asked, absent, weights)
-        if self.function.outputs is None:
-            self.function.settle(absent[: min(len(absent), 8)])
-        return _core.Explainer.of_function(self.function, absent.shape[1], self.function.outputs, asked, absent, weights)
+        schema = self._schema if rows is None or rows.schema is None else rows.schema
+        words = schema.categorical()
+        if words and game not in ("marginal", "frequency"):
+            raise UsageError(f'game="{game}" requires numbers in every column, found {schema.described(words)}; use game="marginal" or game="frequency"')
+        function = self.function.taking(schema)
+        if function.outputs is None:
+            function.settle(absent[: min(len(absent), 8)])
+            self.function = function
+            for note in function.warnings:
+                warnings.warn(note, ModelWarning, stacklevel=5)
+        if self._check and background is not None and background.given is not None:
+            function.check(background.given, background.values, "the background")
+            background.given = None
+        return _core.Explainer.of_function(function, absent.shape[1], function.outputs, asked, absent, weights)
 
     def _sampled(self, rows, game):
         if game != "marginal":
@@ -266,12 +349,13 @@ class Explainer:
         base = told["base"]
         per_row = (count, outputs) if outputs > 1 else (count,)
         base = np.resize(base, per_row) if len(base) == outputs else base.reshape(per_row)
-        data = rows.values if done is None or count == len(rows.values) else rows.values[done]
+        shown, categories = (rows.values, rows.categories) if rows.schema is None else rows.schema.shown(rows.values)
+        data = shown if done is None or count == len(rows.values) else shown[done]
         index = rows.index if rows.index is None or done is None or count == len(rows.values) else rows.index[done]
         method = told.get("method", "")
         budget = None
         if "evaluations" in told and core is not None and method not in ("tree", "exact") and count:
-            budget = core.plan(np.ascontiguousarray(data[:1]), pool(self.threads))[2]
+            budget = core.plan(np.ascontiguousarray(rows.values[:1]), pool(self.threads))[2]
         asked = self._asked
         accuracy = None
         if asked["until"] is not None:
@@ -286,8 +370,8 @@ class Explainer:
             values.reshape(shape), base, data, feature_names=players, input_names=names if is_of_groups else None,
             output_names=self.output_names, predictions=predictions.reshape(per_row), std_errors=None if errors is None else errors.reshape(shape),
             evaluations=told.get("evaluations"), degrees_of_freedom=told.get("degrees_of_freedom"), draws=told.get("draws"),
-            certificates=told.get("certificates"), index=index, row_numbers=done, categories=rows.categories, interactions=interactions,
-            about=dict(value=asked["value"], game=self._game_for(rows), method=method, same_as=told.get("same_as"), budget=budget,
+            certificates=told.get("certificates"), index=index, row_numbers=done, categories=categories, interactions=interactions,
+            about=dict(value=asked["value"], output=self._output(), notes=self.notes, game=self._game_for(rows), method=method, same_as=told.get("same_as"), budget=budget,
                        accuracy=accuracy, seed=asked["seed"], more=about,
                        groups=None if self._numbered is None else _named(self._numbered, names)))
 
@@ -337,7 +421,10 @@ class TreeExplainer(Explainer):
             raise UsageError(f'model_output="{model_output}": what trees expect along their paths is defined for margins only; give data')
         if game == "marginal" and data is None:
             raise UsageError('feature_perturbation="interventional" is played against rows: give data')
+        is_behind_link = not isinstance(model, Ensemble) and game != "path-dependent" and model_output == "raw" and predicts_behind_link(model)
         model = ensemble(model, rounds)
+        if is_behind_link:
+            model_output = "probability"
         if game is None and data is None and not model.has_covers and model_output == "raw":
             raise UsageError(f"{model.lacks_covers}; give data to explain against")
         super().__init__(model, data, game=game, model_output=model_output, feature_names=feature_names, **more)

@@ -82,6 +82,16 @@ class Explanation:
         return self.about.get("method")
 
     @property
+    def output(self):
+        """What the predictions are: "log-odds", "decision_function", "predict", …"""
+        return self.about.get("output") or (self.about.get("more") or {}).get("output")
+
+    @property
+    def notes(self):
+        """What should be known of the choice of the output and of the model: a list of sentences."""
+        return list(self.about.get("notes") or ())
+
+    @property
     def display_data(self):
         """The data with words in the place of their codes: an array of objects. None without data."""
         if self.data is None:
@@ -470,7 +480,7 @@ class Explanation:
             if errors is not None:
                 said["std_errors"] = _nested(errors[row])
             if data is not None:
-                said["input"] = [_word(self.categories[feature], number) if feature in self.categories else _number(number)
+                said["input"] = [_word(self.categories[feature], number) if feature in self.categories else _input(number)
                                  for feature, number in enumerate(data[row])]
             if not self.interactions:
                 said["evaluations"] = 0 if self.evaluations is None else int(np.atleast_1d(self.evaluations)[row])
@@ -556,6 +566,8 @@ class Explanation:
         what = f"{self.interactions} interactions" if self.interactions else "values"
         axes = " × ".join(f"{size} {axis}s" for axis, size in zip(self._axes, self.shape)) or "one value"
         lines = [f"Explanation: {self.value} {what}, {self.game} game, method {self.method}", f"  {axes}"]
+        if self.output not in (None, "output of the function"):
+            lines[-1] += f", output: {self.output}"
         if self._axes == (_PLAYER,) and not self.interactions:
             base, prediction = float(self.base_values), float(self.predictions) if self.predictions is not None else float("nan")
             lines.append(f"  base {base:.6g}, prediction {prediction:.6g}")
@@ -623,7 +635,7 @@ def _check_shapes(found):
         raise ValueError(f"{len(outputs)} classes, and values of {several[0]}")
     if found.data is not None and found.data.shape != (rows, len(inputs if inputs is not None else names)):
         raise ValueError("inputs are not one for each row and feature")
-    arrays = [found.values, found.base_values, found.predictions, found.std_errors, found.data]
+    arrays = [found.values, found.base_values, found.predictions, found.std_errors]
     if any(np.isinf(array).any() for array in arrays if array is not None):
         raise ValueError("numbers beyond what a double holds")
     if found._certificates is not None and not all(one is None or isinstance(one, dict) for one in found._certificates):
@@ -666,6 +678,14 @@ def _word(words, code):
     return float(code)
 
 
+# How results in JSON, which has no infinite numbers, write an infinite input.
+_INFINITE = {"Infinity": np.inf, "-Infinity": -np.inf}
+
+
+def _input(number):
+    return ("Infinity" if number > 0 else "-Infinity") if np.isinf(number) else _number(number)
+
+
 def _number(number):
     return None if number != number else float(number)
 
@@ -695,9 +715,12 @@ def _holed(numbers):
 def _read_inputs(lines):
     """Inputs as numbers, words by their codes in the order in which they come."""
     categories, data = {}, np.empty((len(lines), len(lines[0])))
+    words_of = {feature for line in lines for feature, cell in enumerate(line) if isinstance(cell, str) and cell not in _INFINITE}
     for row, line in enumerate(lines):
         for feature, cell in enumerate(line):
-            if isinstance(cell, str):
+            if isinstance(cell, str) and feature not in words_of:
+                data[row, feature] = _INFINITE[cell]
+            elif isinstance(cell, str):
                 words = categories.setdefault(feature, {})
                 data[row, feature] = words.setdefault(cell, len(words))
             else:

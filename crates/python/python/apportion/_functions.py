@@ -1,48 +1,116 @@
-"""Models that are asked: any callable on arrays or data frames, estimators by their predictions, modules of torch and keras."""
+"""Models that are called: any callable, estimators by their predictions, modules of torch and keras."""
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
-import sys
+import copy
 
 import numpy as np
 
-from ._data import Wanted, real_numbers, table
-from ._errors import Error, ModelError, UsageError, of_call
-from ._models import family
+from . import _tables
+from ._data import real_numbers
+from ._errors import CallError, Error, ModelError, of_call
+from ._outputs import outputs
+
+# Rows of one call of a check.
+_ROWS = 4096
+# Predictions of the same rows may differ by this share: libraries add in 32 bits, in any order.
+_TOLERANCE = 1e-6
+_TOLERANCE_OF_SINGLE = 1e-4
 
 
 class Function:
-    """A model as a function from rows × features to rows × outputs numbers, which it returns in one line.
+    """A model as a function from rows × features to rows × outputs numbers, which it returns flat.
 
-    Where the background is a data frame, the model is given frames with its columns and their types.
+    The model is called with tables of the library that the background came in, with the same columns, types and cells (`schema`).
     """
 
-    def __init__(self, model, background, output=None):
-        self.call, self.output_names = _predictor(model, output)
-        self.schema = _Schema(background) if is_pandas(background) else None
+    def __init__(self, model, method=None):
+        self.ways = outputs(model, method)
         self.name = getattr(model, "__name__", None) or type(model).__name__
-        self.outputs = None
+        self.schema = self.outputs = None
+        # Whether it is called with arrays, whatever came in.
+        self.takes_arrays = False
+        self.output_names, self.about, self.notes = self.ways[0].names, self.ways[0].about, []
+        self.warnings = []
 
-    def of_frames(self, frame):
-        """The same model, which is given frames with the columns of this one."""
-        other = Function.__new__(Function)
-        other.__dict__.update(self.__dict__, schema=_Schema(frame))
+    def taking(self, schema):
+        """Returns the same model, called with tables of this schema."""
+        other = copy.copy(self)
+        other.schema = schema.as_arrays() if self.takes_arrays else schema
         return other
 
-    def wanted(self, names=None, count=None):
-        """What the model wants of rows."""
-        return Wanted(self.schema.names, len(self.schema.names), self.schema) if self.schema is not None else Wanted(names, count)
-
     def settle(self, rows):
-        """Asks for some rows twice: how many outputs there are, and whether the answer is the same."""
-        # A function may change what it is given.
-        first = self._answer(rows.copy())
+        """Chooses the output that is explained, by calling the model with some rows, twice: the answers have to be the same."""
+        try:
+            first = self._first_answer(rows)
+        except CallError as error:
+            library, arrays = self.schema.template.library, self.schema.as_arrays()
+            if library not in ("polars", "pyarrow") or arrays is None:
+                raise
+            self.schema, self.takes_arrays = arrays, True
+            try:
+                first = self._first_answer(rows)
+            except Error:
+                raise error from error.__cause__
+            self._note(f"{self.name} is called with NumPy arrays, since it raises for tables of {library}")
         again = self._answer(rows.copy())
-        if first.shape != again.shape or not np.allclose(first, again, rtol=1e-6, atol=1e-9, equal_nan=True):
+        if first.shape != again.shape or not np.allclose(first, again, rtol=_TOLERANCE, atol=1e-9, equal_nan=True):
             raise ModelError(f"{self.name} gave two answers for the same rows: a game is a function; fix its seed, or set it to evaluate")
         self.outputs = 1 if first.ndim == 1 else first.shape[1]
         if self.output_names is not None and len(self.output_names) != self.outputs:
             self.output_names = None
         self._check(first, rows)
+
+    def _first_answer(self, rows):
+        failed = None
+        for way in self.ways:
+            try:
+                self.way, self.output_names, self.about = way, way.names, way.about
+                answer = self._answer(rows.copy())
+            except Error as error:
+                failed = failed or error
+                continue
+            self.notes = [way.note] if way.note is not None else []
+            self.warnings = list(self.notes) if way.warns else []
+            if failed is not None:
+                self._note(f"{way.about} is explained, since {failed}")
+            return answer
+        self.way = self.ways[0]
+        raise failed
+
+    def _note(self, note):
+        self.notes, self.warnings = [*self.notes, note], [*self.warnings, note]
+
+    def check(self, table, values, what):
+        """Raises unless the model predicts for rows as they are passed on what it predicts for the rows as they were given."""
+        if not table.as_given or self.takes_arrays:
+            return
+        schema, places = self.schema, self.schema.places(table, what)
+        is_own = type(table) is type(schema.template)
+        for start in range(0, table.length, _ROWS):
+            part = values[start : start + _ROWS]
+            passed = self._answer(part.copy())
+            try:
+                given = self._numbers(self.way.call(_tables.copied(table.select(places), start, start + _ROWS)), len(part))
+            except Exception as error:  # anything that a model may raise
+                if is_own and all(table.dtype(place) == schema.template.dtype(feature) for feature, place in enumerate(places)):
+                    raise of_call(self.name, error).with_traceback(error.__traceback__) from error
+                # It takes rows like those of the background, and these are made so.
+                return
+            if given.shape != passed.shape:
+                return
+            self._compare(table, start, given, passed, what)
+
+    def _compare(self, table, start, given, passed, what):
+        scale = np.maximum(np.abs(given), np.abs(passed)).max(axis=0, initial=0.0)
+        single = any(np.dtype(str(kind)).itemsize < 8 for kind in _float_types(table)) if _float_types(table) else False
+        differs = np.abs(given - passed) > 1e-9 + (_TOLERANCE_OF_SINGLE if single else _TOLERANCE) * scale
+        differs |= np.isnan(given) != np.isnan(passed)
+        if not differs.any():
+            return
+        rows = np.flatnonzero(differs.reshape(len(given), -1).any(axis=1))
+        shown = "; ".join(f"row {start + row}: {_shown(given[row])} as given, {_shown(passed[row])} as passed on" for row in rows[:3])
+        raise ModelError(f"{self.name} predicts something else for {what} as it is passed on to it ({len(rows)} of {len(given)} rows; {shown}); pass {what} and the "
+                         "background with the same types as in training, or check=False to explain the rows as they are passed on")
 
     def __call__(self, rows):
         answer = self._answer(rows)
@@ -52,150 +120,59 @@ class Function:
         return answer.ravel()
 
     def _answer(self, rows):
-        given = self.schema.frame(rows) if self.schema is not None else rows
+        """Returns what the model predicts for rows, which it may change."""
+        given = self.schema.table(rows) if self.schema is not None else rows
         try:
-            answer = self.call(given)
+            answer = self.way.call(given)
         except Error:
             raise
         except Exception as error:
             raise of_call(self.name, error).with_traceback(error.__traceback__) from error
+        return self._numbers(answer, len(rows))
+
+    def _numbers(self, answer, count):
+        if isinstance(answer, (list, tuple)) and len(answer) and all(np.ndim(part) == 2 for part in answer):
+            # One array for each target.
+            answer = np.concatenate([np.asarray(part) for part in answer], axis=1)
         if hasattr(answer, "detach"):
             answer = answer.detach().cpu().numpy()
-        if self.output_names is None and hasattr(answer, "columns"):
+        if hasattr(answer, "to_pylist") and hasattr(answer, "type"):
+            answer = np.asarray(answer.to_pylist())
+        if hasattr(answer, "toarray"):
+            answer = answer.toarray()
+        if self.output_names is None and hasattr(answer, "columns") and len(answer.columns) > 1:
             self.output_names = [str(name) for name in answer.columns]
         try:
             answer = real_numbers(answer)
         except (TypeError, ValueError) as error:
-            raise ModelError(f"{self.name} returned what is no array of numbers: {error}; for classes give predict_proba") from error
+            raise ModelError(f"{self.name} returned something that is not an array of numbers: {error}; for classes pass predict_proba") from error
         if answer.ndim == 2 and answer.shape[1] == 1:
             answer = answer[:, 0]
-        if answer.ndim not in (1, 2) or len(answer) != len(rows):
-            raise ModelError(f"{self.name} returned an array of shape {answer.shape} for {len(rows)} rows; rows, or rows × outputs are wanted")
+        if answer.ndim not in (1, 2) or len(answer) != count:
+            raise ModelError(f"{self.name} returned an array of shape {answer.shape} for {count} rows, expected (n_rows,) or (n_rows, n_outputs)")
         return np.ascontiguousarray(answer)
 
     def _check(self, answer, rows):
         if not np.isfinite(answer).all():
             row = int(np.argmin(np.isfinite(answer.reshape(len(rows), -1)).all(axis=1)))
             value = answer.reshape(len(rows), -1)[row]
-            raise ModelError(f"{self.name} returned {value[~np.isfinite(value)][0]} for the row {np.asarray(rows)[row].tolist()}; a game needs "
+            raise ModelError(f"{self.name} returned {value[~np.isfinite(value)][0]} for the row {self._row(np.asarray(rows)[row])}; a game needs "
                              "finite values, so check the model at that row")
 
-
-def is_pandas(rows):
-    """Whether rows are a data frame of pandas."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(rows, pandas.DataFrame)
-
-
-def _predictor(model, output):
-    """How a model is called, and what its outputs are called."""
-    if isinstance(model, type):
-        raise ModelError(f"{model.__module__}.{model.__qualname__} is a class: give an object of it that is fitted")
-    library = family(model)
-    classes = getattr(model, "classes_", None)
-    names = [str(label) for label in classes] if classes is not None and not isinstance(classes, list) else None
-    if output is not None and not callable(getattr(model, output, None)):
-        raise UsageError(f"the model has no method {output!r}")
-    if output is not None:
-        return getattr(model, output), names
-    if library == "torch":
-        return _torch(model), None
-    if library in ("keras", "tensorflow") and hasattr(model, "predict"):
-        return lambda rows: model.predict(rows, verbose=0), None
-    # What a classifier predicts is a label, which is no number or should be taken for none.
-    for method in ("predict_proba", *(["decision_function"] if classes is not None or not hasattr(model, "predict") else []), "predict"):
-        if callable(getattr(model, method, None)):
-            return getattr(model, method), None if method == "predict" else names
-    if callable(model):
-        return model, None
-    raise ModelError(f"{type(model).__module__}.{type(model).__qualname__} can neither be called nor predict; give a function of rows")
+    def _row(self, row):
+        """Returns a row as it is shown in messages."""
+        if self.schema is None:
+            return row.tolist()
+        values, categories = self.schema.shown(row[None].astype(np.float64))
+        cells = [categories[feature][int(cell)] if feature in categories and cell == cell else cell for feature, cell in enumerate(values[0].tolist())]
+        return cells
 
 
-def _torch(module):
-    def call(rows):
-        import torch
-
-        parameter = next(module.parameters(), None)
-        kind = {} if parameter is None else dict(dtype=parameter.dtype, device=parameter.device)
-        was_training = module.training
-        module.eval()
-        try:
-            with torch.no_grad():
-                return module(torch.as_tensor(np.asarray(rows)).to(**kind))
-        finally:
-            module.train(was_training)
-
-    return call
+def _float_types(table):
+    """Returns the types of floats in a table."""
+    kinds = {str(table.dtype(place)).removeprefix("torch.").lower() for place in range(table.width)}
+    return [kind for kind in kinds if kind in ("float16", "float32")]
 
 
-class _Schema:
-    """The columns of a data frame: words have codes, so that rows are numbers, and numbers become frames again."""
-
-    def __init__(self, frame):
-        import pandas
-
-        self.names = [str(name) for name in frame.columns]
-        self.labels, self.dtypes = list(frame.columns), list(frame.dtypes)
-        self.words = {}
-        for place, dtype in enumerate(self.dtypes):
-            if isinstance(dtype, pandas.CategoricalDtype):
-                self.words[place] = {word: code for code, word in enumerate(dtype.categories)}
-            elif not _is_of_numbers(dtype):
-                self.words[place] = {}
-        self.features_with_words = list(self.words)
-        self.categorical_features = []
-
-    def categories(self, feature):
-        return list(self.words[feature]) if feature in self.words else None
-
-    def codes_of_texts(self, feature, texts):
-        return np.array([np.nan if text is None else self._code(feature, text) for text in texts], dtype=np.float64)
-
-    def codes_of_numbers(self, feature, numbers):
-        return np.array([np.nan if number != number else self._code(feature, number) for number in numbers.tolist()], dtype=np.float64)
-
-    def _code(self, feature, word):
-        known = self.words[feature]
-        if word not in known and _is_categorical(self.dtypes[feature]):
-            raise IndexError(0)
-        return known.setdefault(word, len(known))
-
-    def frame(self, rows):
-        """Rows of numbers as a data frame with the columns and types of the first one."""
-        import pandas
-
-        columns = {}
-        for place, (label, dtype) in enumerate(zip(self.labels, self.dtypes)):
-            column = rows[:, place]
-            if place in self.words:
-                codes = np.where(np.isnan(column), -1, column).astype(np.intp)
-                if isinstance(dtype, pandas.CategoricalDtype):
-                    columns[label] = pandas.Categorical.from_codes(codes, dtype=dtype)
-                else:
-                    words = pandas.array([*self.words[place], None], dtype=dtype)
-                    columns[label] = words.take(codes)
-            elif isinstance(dtype, np.dtype) and dtype.kind in "iub":
-                # Absent features come from rows of the background, so whole numbers stay whole.
-                columns[label] = column.astype(dtype) if not np.isnan(column).any() and np.all(column == np.rint(column)) else column
-            elif isinstance(dtype, np.dtype):
-                columns[label] = column.astype(dtype)
-            else:
-                columns[label] = pandas.array(column).astype(dtype)
-        return pandas.DataFrame(columns)
-
-
-def _is_categorical(dtype):
-    import pandas
-
-    return isinstance(dtype, pandas.CategoricalDtype)
-
-
-def _is_of_numbers(dtype):
-    if isinstance(dtype, np.dtype):
-        return dtype.kind in "fiub"
-    return bool(getattr(dtype, "_is_numeric", False)) or getattr(dtype, "kind", "O") in "fiub"
-
-
-def rows_for(function, rows, names=None, count=None, what="X"):
-    """Rows as a table of what a function wants."""
-    return table(rows, function.wanted(names, count), what)
+def _shown(numbers):
+    return f"{float(numbers):.9g}" if np.ndim(numbers) == 0 else str([float(f"{number:.9g}") for number in numbers[:6]])

@@ -6,20 +6,24 @@ A library is recognised by the module that a model's class comes from; none is i
 # Types are in the stubs, and most of what is imported here has none.
 import os
 import warnings
+import weakref
 
 import numpy as np
 
 from . import _core
 from ._data import Wanted, table
-from ._errors import ModelError, ModelWarning, NotFittedError, UsageError
+from ._errors import Error, ModelError, ModelWarning, NotFittedError, UsageError
+from ._missing import Content
 from ._threads import pool
 
 
 class Ensemble:
     """A tree ensemble, or a linear model: read from a file, from bytes, or taken from the memory of its library.
 
-    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, or the bytes of a model file.
-    rounds: which rounds of boosting are used: None for those up to the best one, "all", a number, or a pair (first, one after the last).
+    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, or the bytes of a model file. A list of models, or the `CVBooster` of
+        lightgbm, is the mean of their raw predictions (margins).
+    rounds: which rounds of boosting are used: None for those that the `predict` of this object uses (for a file those up to the best one),
+        "all", a number, or a pair (first, one after the last).
 
     >>> import apportion
     >>> tree = b'''{"format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": [0.5], "operator": "<=",
@@ -29,29 +33,42 @@ class Ensemble:
     """
 
     def __init__(self, model, *, rounds=None):
-        content, self.classes = _content(model)
-        if content is None:
-            raise ModelError(f"{_kind(model)} holds no trees that are known here: give a model of xgboost, lightgbm, catboost or scikit-learn, "
-                             "a path or the bytes of a model file")
-        self._core, self.missing = _core.Ensemble.from_bytes(content, _rounds(rounds)), _missing(model)
-        self._made_of = content, _rounds(rounds)
-        for note in self._core.notes:
-            warnings.warn(note, ModelWarning, stacklevel=3)
+        self.__dict__.update(ensemble(model, rounds, 4).__dict__)
 
     @classmethod
-    def _of(cls, content, rounds=None, classes=None, missing=None):
+    def _of(cls, parts, classes=None, missing=None, notes=()):
+        """The mean of ensembles in bytes, each with the rounds that are used."""
         ensemble = cls.__new__(cls)
-        ensemble._core, ensemble._made_of = _core.Ensemble.from_bytes(content, rounds), (content, rounds)
-        ensemble.classes, ensemble.missing = classes, missing
+        members = [_core.Ensemble.from_bytes(content, rounds) for content, rounds in parts]
+        ensemble._core = members[0] if len(members) == 1 else _core.Ensemble.mean_of(members)
+        ensemble._made_of, ensemble.classes, ensemble.missing, ensemble._notes = parts, classes, missing, list(notes)
+        ensemble._member_rounds = [member.rounds for member in members]
+        ensemble._source, ensemble._chosen = None, False
         return ensemble
 
     def __reduce__(self):
-        return Ensemble._of, (*self._made_of, self.classes, self.missing)
+        return Ensemble._of, (self._made_of, self.classes, self.missing, self._notes)
 
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._core, name)
+
+    @property
+    def notes(self):
+        """What its user should know: what the file lacks, which rounds are used if there is a choice, and what a mean is of."""
+        return [*self._core.notes, *self._notes]
+
+    def member(self, place):
+        """One of the ensembles that a list of models was read as."""
+        one = Ensemble._of(self._made_of[place : place + 1], self.classes, self.missing)
+        one._chosen = self._chosen
+        return one
+
+    @property
+    def source(self):
+        """The object in memory that this was read from; None for files, after pickling, and when the object is gone."""
+        return None if self._source is None else self._source()
 
     @property
     def output_names(self):
@@ -69,8 +86,9 @@ class Ensemble:
     def wanted(self):
         """What the model wants of rows."""
         core = self._core
-        return Wanted(core.feature_names, core.feature_count, core, rewritten=core.origin[0].startswith("LightGBM"), missing=self.missing,
-                      sparse_is_missing=core.origin[0].startswith("XGBoost"))
+        library = core.origin[0].partition(" ")[0]
+        return Wanted(core.feature_names, core.feature_count, core, library=library, missing=self.missing, sparse_is_missing=library == "XGBoost",
+                      cells=getattr(self._made_of[0][0], "cells", None))
 
     def predict(self, X, *, output="raw", threads=None):
         """Margins, or with output="probability" what is behind the link: rows, or rows × outputs where there are several."""
@@ -113,52 +131,127 @@ def family(model):
     return None
 
 
-def _content(model):
-    """The bytes of a model file, and the classes of a classifier; None where the model holds no trees."""
+class Unknown(ModelError):
+    """A model whose predictions are not read as a sum of trees; the message is the reason."""
+
+
+class _Reading:
+    """The bytes of a model file, with what only the object in memory knows.
+
+    rounds: those that its `predict` uses, in the form of the core: None for the best of the file, True for all, or a range.
+    missing: the number that stands for a missing value besides NaN.
+    is_object: whether it was an object that can predict, and not a file.
+    tell: a function from the rounds of the core to a note and whether it is a warning, or None.
+    """
+
+    def __init__(self, content, classes=None, rounds=None, missing=None, is_object=True, tell=None):
+        self.content, self.classes, self.rounds, self.missing, self.is_object = content, classes, rounds, missing, is_object
+        self.tell = tell or (lambda rounds: None)
+
+
+def _read(model):
+    """What is read of one model; None if nothing here knows its kind. Raises Unknown with the reason if it cannot be read exactly."""
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return bytes(model), None
+        return _Reading(bytes(model), is_object=False, tell=_best_of_a_file)
     if isinstance(model, (str, os.PathLike)):
         try:
             with open(model, "rb") as file:
-                return file.read(), None
+                return _Reading(file.read(), is_object=False, tell=_best_of_a_file)
         except OSError as error:
             raise ModelError(f"cannot read the model {os.fspath(model)}: {error.strerror}") from error
-    if callable(getattr(model, "SerializeToString", None)):
-        return model.SerializeToString(), None
-    library = family(model)
-    take = {"xgboost": _of_xgboost, "lightgbm": _of_lightgbm, "catboost": _of_catboost, "sklearn": _of_sklearn}.get(library)
-    return (None, None) if take is None else take(model)
+    library, kind = family(model), type(model)
+    take = {"xgboost": _of_xgboost, "lightgbm": _of_lightgbm, "catboost": _of_catboost}.get(library)
+    try:
+        if take is not None:
+            return take(model)
+        if callable(getattr(kind, "SerializeToString", None)):
+            return _Reading(model.SerializeToString(), is_object=False)
+        if library == "sklearn":
+            return _Reading(*_of_sklearn(model), rounds=True)
+    except (ModelError, UsageError):
+        raise
+    except Exception as error:
+        # Whatever a version of a library lacks, the object can still be called.
+        raise Unknown(f"{_kind(model)} could not be read as trees ({type(error).__name__}: {error})") from error
+    return None
+
+
+def _used(rounds):
+    start, end, count, _ = rounds
+    return f"rounds {start}..{end} of {count}"
+
+
+def _best_of_a_file(rounds):
+    start, end, count, best = rounds
+    if (start, end) == (0, count):
+        return None
+    return f"{_used(rounds)}, up to the best one (best_iteration), as a file does not say which predict uses; rounds=\"all\" uses all", True
 
 
 def _of_xgboost(model):
     booster = model
-    if hasattr(model, "get_booster"):
+    if callable(getattr(model, "get_booster", None)):
         try:
             booster = model.get_booster()
         except Exception as error:
             raise NotFittedError(f"{_kind(model)} is not fitted; call fit first") from error
+    if not callable(getattr(booster, "save_raw", None)):
+        return None
     classes = getattr(model, "classes_", None) if hasattr(model, "n_classes_") else None
-    return bytes(booster.save_raw("ubj")), classes
+    rounds = True if booster is model else _rounds_of_wrapper(model)
+
+    def tell(used):
+        start, end, count, best = used
+        if end < count:
+            return (f"{_used(used)}, up to the best one (best_iteration), as {type(model).__name__}.predict uses them; "
+                    "rounds=\"all\" uses all", True)
+        if best is not None and best < count:
+            return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one (best_iteration) is {best - 1}: "
+                    f"rounds={best} uses those up to it", True)
+
+    return _Reading(bytes(booster.save_raw("ubj")), classes, rounds, _missing(model), tell=tell)
+
+
+def _rounds_of_wrapper(model):
+    """The rounds that the `predict` of a wrapper of xgboost uses, by its own rule."""
+    own = getattr(model, "_get_iteration_range", None)
+    if own is None:
+        return True if getattr(model, "booster", None) == "gblinear" else None
+    return None if own(None)[1] else True
 
 
 def _missing(model):
     """The number that stands for a missing value beside NaN: wrappers of xgboost can be told one."""
-    missing = getattr(model, "missing", None) if family(model) == "xgboost" else None
+    missing = getattr(model, "missing", None)
     return None if missing is None or missing != missing else float(missing)
 
 
 def _of_lightgbm(model):
     booster = model
-    if hasattr(model, "booster_") or not hasattr(model, "model_to_string"):
+    if not hasattr(type(model), "model_to_string"):
+        if not hasattr(type(model), "booster_"):
+            return None
         try:
             booster = model.booster_
         except Exception as error:
             raise NotFittedError(f"{_kind(model)} is not fitted; call fit first") from error
-    text = booster.model_to_string(num_iteration=booster.best_iteration if booster.best_iteration > 0 else None)
-    return text.encode(), getattr(model, "classes_", None)
+    options = model.get_params() if callable(getattr(model, "get_params", None)) else {}
+    if options.get("pred_early_stop"):
+        raise Unknown(f"{_kind(model)} does not add up all its trees for each row (pred_early_stop)")
+    best, count = booster.best_iteration, booster.current_iteration()
+    used = min(best, count) if best is not None and best > 0 else count
+
+    def tell(rounds):
+        if rounds[1] < rounds[2]:
+            return f"{_used(rounds)}, up to the best one (best_iteration), as {type(model).__name__}.predict uses them; rounds=\"all\" uses all", False
+
+    text = booster.model_to_string(num_iteration=-1)
+    return _Reading(text.encode(), getattr(model, "classes_", None), True if used == count else (0, used), tell=tell)
 
 
 def _of_catboost(model):
+    if not callable(getattr(model, "is_fitted", None)) or not callable(getattr(model, "save_model", None)):
+        return None
     if not model.is_fitted():
         raise NotFittedError(f"{_kind(model)} is not fitted; call fit first")
     import tempfile
@@ -169,26 +262,36 @@ def _of_catboost(model):
         with open(path, "rb") as file:
             content = file.read()
     classes = getattr(model, "classes_", None)
-    return content, classes if classes is not None and len(classes) else None
+    best = getattr(model, "best_iteration_", None)
+
+    def tell(rounds):
+        count = rounds[2]
+        if best is not None and best + 1 < count:
+            return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one (best_iteration_) is {best}: "
+                    f"rounds={best + 1} uses those up to it", False)
+
+    return _Reading(content, classes if classes is not None and len(classes) else None, True, tell=tell)
 
 
 def _of_sklearn(model):
-    import json
-
-    from . import scikit_learn_to_json as converter
-
-    _check_fitted(model)
     try:
-        document = converter.document(model)
+        from . import scikit_learn_to_json as converter
+    except Exception as problem:  # a release of scikit-learn that the converter does not fit
+        raise Unknown(f"models of this release of scikit-learn cannot be read ({problem}); apportion.Explainer(model, X) works for any model") from problem
+    try:
+        _check_fitted(model)
+    except NotFittedError:
+        raise
+    except Exception as problem:
+        raise Unknown(f"{_kind(model)} cannot be explained exactly: {problem}; apportion.Explainer(model, X) works for any model") from problem
+    try:
+        document, cells = converter.document_and_cells(model)
+        content = converter.as_json(document).encode()
     except converter.Refused as problem:
         raise Unknown(str(problem)) from problem
     # A list has the classes of several targets.
     classes = getattr(model, "classes_", None)
-    return json.dumps(document, default=lambda array: array.tolist()).encode(), None if isinstance(classes, list) else classes
-
-
-class Unknown(ModelError):
-    """A model of scikit-learn that is no sum of trees."""
+    return Content.of(content, cells), None if isinstance(classes, list) else classes
 
 
 def _check_fitted(model):
@@ -203,30 +306,131 @@ def _check_fitted(model):
         return  # no estimator, which is for others to judge
 
 
-def ensemble_or_none(model, rounds=None):
-    """The model as an ensemble, where it holds trees or is linear; else None."""
-    if isinstance(model, Ensemble):
-        return model
+def members(model):
+    """The models of a list of models, whose mean is explained; None for a single model."""
+    if isinstance(model, (list, tuple)) or isinstance(model, np.ndarray) and model.dtype == object and model.ndim == 1:
+        return list(model)
+    library = family(model)
+    # A CVBooster answers to every name.
+    own = getattr(model, "__dict__", {})
+    if library == "lightgbm" and isinstance(own.get("boosters"), list):
+        return own["boosters"]
+    if library == "xgboost" and isinstance(own.get("cvfolds"), (list, tuple)):
+        return [fold.bst for fold in own["cvfolds"]]
+    return None
+
+
+def _read_as_ensemble(model, rounds):
+    """The model as an ensemble. Raises Unknown if it is not read exactly; the message is None if nothing here knows its kind."""
+    asked, several = _rounds(rounds), members(model)
+    readings = [_read(model)] if several is None else [_read_member(member, place) for place, member in enumerate(several)]
+    if several is not None:
+        _check_alike(several, readings)
+    first = readings[0]
+    if first is None:
+        raise Unknown(None)
+    parts = [(reading.content, reading.rounds if asked is None else asked) for reading in readings]
     try:
-        content, _ = known = _content(model)
-    except Unknown:
-        return None
-    return None if content is None else _ensemble(known, rounds, _missing(model))
-
-
-def _ensemble(known, rounds, missing):
-    content, classes = known
-    ensemble = Ensemble._of(content, _rounds(rounds), classes, missing)
-    for note in ensemble.notes:
-        warnings.warn(note, ModelWarning, stacklevel=4)
+        ensemble = Ensemble._of(parts, first.classes, first.missing)
+    except UsageError:
+        raise
+    except Error as error:
+        if several is None and first.is_object:
+            raise Unknown(str(error)) from error
+        raise
+    ensemble._chosen = asked is not None
+    try:
+        ensemble._source = weakref.ref(model)
+    except TypeError:
+        # Lists and some objects of C cannot be referred to weakly; a list of models holds no more than they do.
+        ensemble._source = lambda: model
+    ensemble._warned = []
+    if asked is None:
+        told = [reading.tell(used) for reading, used in zip(readings, ensemble._member_rounds)]
+        for place, note in enumerate(told):
+            if note is None:
+                continue
+            text = note[0] if several is None else f"model {place} of the list: {note[0]}"
+            ensemble._notes.append(text)
+            if note[1]:
+                ensemble._warned.append(text)
+    if len(parts) > 1:
+        ensemble._notes.append(
+            f"the output is the mean of the raw predictions (margins) of {len(parts)} models" +
+            ("" if ensemble.link is not None else
+             "; no link function is applied, as the mean of probabilities is not the probability of the mean margin"))
     return ensemble
 
 
-def ensemble(model, rounds=None):
-    """The model as an ensemble; refuses any other."""
+def _read_member(model, place):
+    try:
+        reading = _read(model)
+    except Unknown as problem:
+        raise ModelError(f"model {place} of the list: {problem}; explain the models one by one and average their values, or a function that "
+                         "returns the mean of their predictions") from problem
+    if reading is None:
+        raise ModelError(f"model {place} of the list is not a tree or linear model: {_kind(model)}; expected models of xgboost, lightgbm, catboost "
+                         "or scikit-learn. For other models pass a function that returns the mean of their predictions")
+    return reading
+
+
+def _check_alike(models, readings):
+    if not readings:
+        raise ModelError("the list of models is empty; expected at least one model")
+    first = readings[0]
+    for place, reading in enumerate(readings[1:], 1):
+        pairs = [("missing=", reading.missing, first.missing),
+                 ("the classes", None if reading.classes is None else list(reading.classes), None if first.classes is None else list(first.classes)),
+                 ("the missing cells", _missing_cells(reading), _missing_cells(first)), ("the library", family(models[place]), family(models[0]))]
+        for what, found, expected in pairs:
+            if found != expected:
+                raise ModelError(f"model {place} of the list has {what} {found}, expected {expected} as for model 0; explain the models one by one "
+                                 "and average their values")
+
+
+def _missing_cells(reading):
+    cells = getattr(reading.content, "cells", None)
+    return None if cells is None else {feature: column.kinds for feature, column in cells.items()}
+
+
+def predicts_behind_link(model):
+    """Returns whether `predict` is in the unit of a target that was transformed for the training, which is the output behind the link."""
+    if family(model) != "sklearn":
+        return False
+    from . import scikit_learn_to_json as converter
+
+    return converter.predicts_behind_link(model)
+
+
+def _warn(ensemble, level):
+    for note in [*ensemble._core.notes, *ensemble._warned]:
+        warnings.warn(note, ModelWarning, stacklevel=level)
+
+
+def ensemble_or_reason(model, rounds=None, level=3):
+    """The model as an ensemble and None; or None and the reason why its predictions are not read exactly, which is None for models of other kinds.
+
+    Raises NotFittedError for models before `fit`, UsageError for impossible rounds, and ModelError for files and lists, which cannot be called.
+    """
     if isinstance(model, Ensemble):
-        return model
-    known = _content(model)
-    if known[0] is None:
-        raise ModelError(f"{_kind(model)} holds no trees that are known here; apportion.Explainer explains any model that can be called")
-    return _ensemble(known, rounds, _missing(model))
+        return model, None
+    try:
+        found = _read_as_ensemble(model, rounds)
+    except Unknown as problem:
+        return None, None if problem.args == (None,) else str(problem)
+    _warn(found, level + 1)
+    return found, None
+
+
+def ensemble_or_none(model, rounds=None):
+    """The model as an ensemble, where it holds trees or is linear; else None."""
+    return ensemble_or_reason(model, rounds, 4)[0]
+
+
+def ensemble(model, rounds=None, level=3):
+    """The model as an ensemble; refuses any other."""
+    found, reason = ensemble_or_reason(model, rounds, level + 1)
+    if found is not None:
+        return found
+    problem = reason or f"{_kind(model)} is not a tree or linear model of xgboost, lightgbm, catboost or scikit-learn, nor a file of one"
+    raise ModelError(f"{problem}; apportion.Explainer(model, X) explains any model that can be called")

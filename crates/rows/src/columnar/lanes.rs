@@ -21,7 +21,7 @@ pub(crate) enum Cell<'a> {
     LongDecimal(f64),
     Boolean(bool),
     Text(&'a str),
-    /// Of an id alone.
+    /// Of an id, or of a feature whose texts are kept.
     Moment(Moment),
 }
 
@@ -65,9 +65,14 @@ impl<'w> Lanes<'w> {
         &self.columns
     }
 
-    /// Whether a lane is of the ids: these may be days and times.
-    pub(crate) fn is_of_ids(&self, lane: usize) -> bool {
+    /// Whether a lane is of the ids.
+    fn is_of_ids(&self, lane: usize) -> bool {
         lane == self.features.len() && self.chosen.id.is_some()
+    }
+
+    /// Whether the cells of a lane may be days and times: those of ids, and of features whose texts are kept.
+    pub(crate) fn takes_moments(&self, lane: usize) -> bool {
+        self.is_of_ids(lane) || self.features.get(lane).is_some_and(Feature::keeps_texts)
     }
 
     /// What is said of a column that is neither numbers nor words.
@@ -80,7 +85,7 @@ impl<'w> Lanes<'w> {
             return RowsError::columns(problem);
         }
         RowsError::columns(format!(
-            "column {name:?} is {what}, which is neither a number nor a word; convert it, or leave it out by --ignore {name:?}"
+            "column {name:?} is {what}, which is neither a number nor a word; convert it as in training, or leave it out by --ignore {name:?} if it is not a feature"
         ))
     }
 
@@ -189,6 +194,9 @@ impl Lane<'_, '_> {
                     Cell::LongDecimal(value) => feature.number(value, place)?,
                     Cell::Boolean(value) => feature.boolean(value, place)?,
                     Cell::Text(text) => feature.text(text, place)?,
+                    Cell::Moment(moment) if feature.keeps_texts() => {
+                        feature.moment(&moment.to_string(), place)?
+                    }
                     Cell::Moment(_) => return Err(no_number(place())),
                 };
                 let Some(to) = values.get_mut(row * *width + *at) else { return Err(too_many(place())) };
@@ -223,7 +231,8 @@ impl Lane<'_, '_> {
 
 #[cold]
 fn no_number(place: String) -> RowsError {
-    let problem = "is a date or a time, which is neither a number nor a word; convert the column, or leave it out by --ignore";
+    let problem = "is a date or a time, which is neither a number nor a word; convert the column as in training, or leave it out by \
+                   --ignore if it is not a feature";
     RowsError::Cell { place, problem: problem.to_owned() }
 }
 

@@ -102,6 +102,11 @@ impl<'a> Pieces<'a> {
         Ok(&self.rest)
     }
 
+    /// Leaves out bytes of the [beginning](Self::beginning).
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.rest.drain(..bytes);
+    }
+
     /// The next piece: whole lines. `None` at the end.
     pub(super) fn next(&mut self, separator: u8) -> Result<Option<Vec<u8>>> {
         let mut piece = std::mem::take(&mut self.rest);

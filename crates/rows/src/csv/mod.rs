@@ -1,6 +1,7 @@
 //! CSV with a header. A UTF-8 byte order mark and CRLF line ends are tolerated; fields may be quoted. Only the columns that are wanted
 //! need be numbers or categories.
 
+mod comments;
 mod lines;
 mod separator;
 
@@ -9,8 +10,10 @@ use std::io::BufRead;
 
 use crate::cells::{Feature, number, weight};
 use crate::columns::{self, Chosen};
+use crate::encoding::not_utf_8;
 use crate::error::{Result, RowsError};
 use crate::table::{Block, Read, Receive};
+use crate::texts::Survey;
 use crate::wanted::Wanted;
 
 use lines::{BYTE_ORDER_MARK, Pieces, open_quote, split_header};
@@ -18,6 +21,8 @@ use lines::{BYTE_ORDER_MARK, Pieces, open_quote, split_header};
 /// Reads a text piece by piece: memory does not grow with the number of rows.
 pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     let mut pieces = Pieces::new(bytes);
+    let comments = comments::find(pieces.beginning()?, wanted)?;
+    pieces.skip(comments.bytes);
     let separator = separator::find(pieces.beginning()?, wanted)?;
     let mut reader: Option<Reader<'_>> = None;
     while let Some(piece) = pieces.next(separator)? {
@@ -25,10 +30,13 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
             Some(reader) => (reader, &piece[..]),
             None => {
                 let (header, rows) = split_header(&piece, separator);
-                (reader.insert(Reader::new(header, separator, wanted)?), rows)
+                (reader.insert(Reader::new(header, separator, wanted, comments.lines)?), rows)
             }
         };
         reader.block.clear();
+        if reader.rows == 0 {
+            reader.survey(rows);
+        }
         reader.read(rows)?;
         if !reader.block.values.is_empty() && !receive(&mut reader.block) {
             break;
@@ -51,22 +59,55 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// For the rows below `header`.
-    fn new(header: &[u8], separator: u8, wanted: &Wanted<'a>) -> Result<Self> {
-        let lines = line_feeds(header);
-        check_quotes(header, separator, 0)?;
+    /// For the rows below `header`, above which there are so many lines of comments.
+    fn new(header: &[u8], separator: u8, wanted: &Wanted<'a>, comments: usize) -> Result<Self> {
+        let lines = comments + line_feeds(header);
+        check_quotes(header, separator, comments)?;
         if std::str::from_utf8(header).is_err() {
-            return Err(RowsError::damaged("the header is not CSV in UTF-8"));
+            return Err(RowsError::damaged(format!("the header {}", not_utf_8(header))));
         }
         check_line_end(header, separator)?;
         let header = separator::cells(header, separator);
         check_header(&header, wanted)?;
-        let chosen = columns::by_name(&header, wanted)?;
+        let mut chosen = columns::by_name(&header, wanted)?;
+        if comments > 0 {
+            let lines = if comments == 1 { "1 line".to_owned() } else { format!("{comments} lines") };
+            chosen
+                .notes
+                .insert(0, format!("{lines} above the header begin with # and are skipped as comments"));
+        }
         let names = chosen.columns.iter().map(|&column| header[column].clone());
         let features = Feature::all(names, wanted);
         let block = chosen.block(Some(&header));
         let decimal_comma = wanted.decimal_comma;
         Ok(Self { header, separator, decimal_comma, chosen, features, block, rows: 0, lines })
+    }
+
+    /// Finds out what the columns are whose texts are kept, from the first rows.
+    fn survey(&self, bytes: &[u8]) {
+        let kept: Vec<usize> =
+            (0..self.features.len()).filter(|&feature| self.features[feature].keeps_texts()).collect();
+        if kept.is_empty() {
+            return;
+        }
+        let mut surveys: Vec<Survey> = kept.iter().map(|_| Survey::default()).collect();
+        let mut reader = ::csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(self.separator)
+            .from_reader(bytes);
+        // What is wrong with a row is said when it is read.
+        for record in reader.byte_records().map_while(::std::result::Result::ok) {
+            for (&feature, survey) in kept.iter().zip(&mut surveys) {
+                let cell = record.get(self.chosen.columns[feature]).unwrap_or_default();
+                if let Ok(text) = std::str::from_utf8(cell) {
+                    self.features[feature].survey(text, survey);
+                }
+            }
+        }
+        for (&feature, survey) in kept.iter().zip(&surveys) {
+            self.features[feature].decide(survey);
+        }
     }
 
     /// Appends the next rows, which `bytes` hold whole, to the block.
@@ -114,12 +155,15 @@ impl<'a> Reader<'a> {
                 let place = || format!("{}, column {column} {:?}", place(), header[column]);
                 let value = match std::str::from_utf8(&record[column]) {
                     Ok(text) => feature.text(text, place),
-                    Err(_) => feature.text(&String::from_utf8_lossy(&record[column]), place),
+                    Err(_) => Err(other_encoding(&record[column], place())),
                 };
                 self.block.values.push(value?);
             }
             if let Some(id) = self.chosen.id {
-                self.block.ids.push(String::from_utf8_lossy(&record[id]).trim().to_owned());
+                let place = || format!("{}, column {id} {:?}", place(), header[id]);
+                let text =
+                    std::str::from_utf8(&record[id]).map_err(|_| other_encoding(&record[id], place()))?;
+                self.block.ids.push(text.trim().to_owned());
             }
             if let Some(column) = self.chosen.weight {
                 let place = || format!("{}, column {column} {:?}", place(), header[column]);
@@ -147,12 +191,23 @@ impl<'a> Reader<'a> {
 /// What may be behind a row with too many cells.
 fn hint(record: &::csv::ByteRecord, wanted: usize, separator: u8) -> &'static str {
     match separator {
+        _ if record.get(0).is_some_and(|cell| cell.starts_with(b"#")) => {
+            "; if the line is a comment, remove it: only comments above the header are skipped"
+        }
+        _ if wanted == 1 => {
+            "; if the first line is a title, remove it or begin it with #, so that the first line has the names of the columns"
+        }
         b',' if record.len() == 2 * wanted => {
             "; are there decimal commas? Write decimal points, or quote the cells and give --decimal-comma"
         }
         b',' => "; put a cell that holds a comma into quotes, or say what separates cells by --separator",
         _ => "; where that does not separate cells, say what does by --separator",
     }
+}
+
+/// The refusal of a cell that is not in UTF-8.
+fn other_encoding(cell: &[u8], place: String) -> RowsError {
+    RowsError::Cell { place, problem: not_utf_8(cell) }
 }
 
 fn line_feeds(text: &[u8]) -> usize {
@@ -258,10 +313,12 @@ mod tests {
     }
 
     #[test]
-    fn text_and_infinity_are_refused_by_row_line_and_column() {
-        for (cell, says) in
-            [("abc", "\"abc\", which is not a number"), ("-inf", "is -inf"), ("1e999", "is inf")]
-        {
+    fn text_and_overflow_are_refused_by_row_line_and_column() {
+        for (cell, says) in [
+            ("abc", "\"abc\", which is not a number"),
+            ("1e999", "is \"1e999\", which is beyond the largest number"),
+            ("71.2%", "is \"71.2%\", a percentage"),
+        ] {
             for (end, line) in [("\n", 3), ("\r\n", 3), ("\n\n", 5)] {
                 let message = refusal(&["a,b", "1,2", &format!("3,{cell}"), ""].join(end));
                 let place = format!("row 1 (line {line}), column 1 \"b\"");
@@ -336,7 +393,60 @@ mod tests {
     #[test]
     fn bytes_that_are_not_text_are_refused() {
         assert!(table(b"\xff\xfea\0,\0b\0\n", &two()).unwrap_err().to_string().contains("UTF-8"));
-        assert!(table(b"a,b\n1,\xff\n", &two()).unwrap_err().to_string().contains("not a number"));
+        let refused = |text: &[u8], wanted: &Wanted<'_>| table(text, wanted).unwrap_err().to_string();
+        let message = refused(b"gr\xf6\xdfe,b\n1,2\n", &two());
+        assert!(
+            message.starts_with("the header is not encoded in UTF-8") && message.contains("größe"),
+            "{message}"
+        );
+        let message = refused(b"a,b\n1,caf\xe9\n", &two());
+        let place = "row 0 (line 2), column 1 \"b\" is not encoded in UTF-8; if it reads \"café\"";
+        assert!(message.starts_with(place) && message.contains("iconv -f WINDOWS-1252"), "{message}");
+        let with_id = Wanted { id: Some("who"), ..two() };
+        let message = refused(b"a,b,who\n1,2,Zo\xeb\n", &with_id);
+        assert!(
+            message.contains("column 2 \"who\" is not encoded in UTF-8; if it reads \"Zoë\""),
+            "{message}"
+        );
+        // A column that is not wanted may hold anything.
+        let names = ["a", "b"].map(str::to_owned);
+        let named = Wanted { names: Some(&names), ..two() };
+        assert_eq!(table(b"a,b,who\n1,2,Zo\xeb\n", &named).unwrap().1, [1.0, 2.0]);
+    }
+
+    #[test]
+    fn comments_above_the_header_are_skipped_with_a_note_and_counted_as_lines() {
+        let read_all = |text: &str| {
+            let mut values = Vec::new();
+            let read = read(&mut text.as_bytes(), &two(), &mut |block| {
+                values.append(&mut block.values);
+                true
+            });
+            read.map(|read| (read.names.unwrap(), values, read.notes))
+        };
+        for text in [
+            "# exported 2026-01-01\na,b\n1,2\n",
+            "\u{feff}# exported 2026-01-01\r\na,b\r\n1,2\r\n",
+            "# one, two\na,b\n1,2\n",
+            "# it's \"quoted\na;b\n1;2\n",
+            "#a comment\na\tb\n1\t2\n",
+        ] {
+            let (names, values, notes) = read_all(text).unwrap();
+            assert_eq!((names, values), (vec!["a".to_owned(), "b".to_owned()], vec![1.0, 2.0]), "{text:?}");
+            assert!(notes[0].starts_with("1 line above the header"), "{notes:?}");
+        }
+        let (names, _, notes) = read_all("#id,age\n1,2\n").unwrap();
+        assert_eq!((&names[0], notes.len()), (&"#id".to_owned(), 0));
+        let message = read_all("# x\n# y\na,b\n1,2\n3,x\n").unwrap_err().to_string();
+        assert!(message.contains("row 1 (line 5)"), "{message}");
+        let message = read_all("a,b\n1,2\n# the end\n").unwrap_err().to_string();
+        assert!(
+            message.contains("row 1 (line 3) has 1 cells") && message.contains("is a comment"),
+            "{message}"
+        );
+        let one = Wanted { count: Some(1), ..two() };
+        let message = table(b"Report of 2026\na,b\n1,2\n", &one).unwrap_err().to_string();
+        assert!(message.contains("if the first line is a title"), "{message}");
     }
 
     #[test]

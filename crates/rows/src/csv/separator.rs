@@ -55,7 +55,7 @@ pub(super) fn find(beginning: &[u8], wanted: &Wanted<'_>) -> Result<u8> {
 }
 
 /// How many cells of the header are names that are wanted or set aside.
-fn known(header: &[String], wanted: &Wanted<'_>) -> usize {
+pub(super) fn known(header: &[String], wanted: &Wanted<'_>) -> usize {
     let names =
         wanted.names.unwrap_or_default().iter().map(String::as_str).chain(wanted.ignored.iter().copied());
     let names: HashSet<&str> = names.chain(wanted.target).chain(wanted.id).chain(wanted.weight).collect();

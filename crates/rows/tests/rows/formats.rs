@@ -146,3 +146,54 @@ fn a_column_of_nothing_is_missing_everywhere() {
         assert!((0..40).all(|row| table.row(row)[0].is_nan() && table.row(row)[1] > 0.0), "{name}");
     }
 }
+
+#[test]
+fn a_text_in_utf_16_is_the_same_table_with_a_note() {
+    let asked = Asked::new();
+    let wanted = asked.wanted(FEATURES.len());
+    let plain = read(&bytes("table.csv"), &wanted).unwrap();
+    let text = String::from_utf8(bytes("table.csv")).unwrap();
+    for mark in ["", "\u{feff}"] {
+        for little in [false, true] {
+            let unit = |unit: u16| if little { unit.to_le_bytes() } else { unit.to_be_bytes() };
+            let encoded: Vec<u8> = format!("{mark}{text}").encode_utf16().flat_map(unit).collect();
+            let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            std::io::Write::write_all(&mut packed, &encoded).unwrap();
+            for content in [&encoded, &packed.finish().unwrap()] {
+                let table = read(content, &wanted).unwrap_or_else(|error| panic!("{}", told(&error)));
+                assert_eq!(bits(&table.values), bits(&plain.values));
+                assert_eq!(table.ids, plain.ids);
+                let name = if little { "UTF-16LE" } else { "UTF-16BE" };
+                assert!(table.notes[0].contains(name), "{:?}", table.notes);
+                assert_eq!(table.notes[1..], plain.notes);
+            }
+            let message = told(&read(&encoded[..encoded.len() - 1], &wanted).unwrap_err());
+            assert!(message.contains("truncated"), "{message}");
+        }
+    }
+}
+
+/// An infinite value is a number of every format, in every column without categories.
+#[test]
+fn infinite_numbers_are_read() {
+    let (infinite, wanted) = (f64::INFINITY, Wanted::default());
+    let csv = "a,b\ninf,-inf\n-Infinity,+inf\nINFINITY,1\n";
+    let table = read(csv.as_bytes(), &wanted).unwrap();
+    assert_eq!(table.values, [infinite, -infinite, -infinite, infinite, infinite, 1.0]);
+    let mut npy = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }";
+    npy.extend(format!("{header:<117}\n").bytes());
+    let numbers = [f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY, f32::INFINITY, f32::INFINITY, 1.0];
+    npy.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    assert_eq!(read(&npy, &wanted).unwrap().values, table.values);
+    let sentinels = ["inf".parse().unwrap()];
+    let marked = Wanted { missing: &sentinels, ..Wanted::default() };
+    for content in [csv.as_bytes(), &npy] {
+        let values = read(content, &marked).unwrap().values;
+        assert!(values[0].is_nan() && values[1] == -infinite && values[3].is_nan(), "{values:?}");
+    }
+    for cell in ["1e400", "-1e309", "179769313486231580793e300"] {
+        let message = told(&read(format!("a,b\n1,{cell}\n").as_bytes(), &wanted).unwrap_err());
+        assert!(message.contains("beyond the largest number of float64"), "{message}");
+    }
+}

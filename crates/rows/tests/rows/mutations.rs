@@ -78,7 +78,7 @@ fn survives_as<'a>(names: &[&str], count: usize, wanted: impl Fn(&str, usize) ->
             assert!(took < Duration::from_secs(10), "{name} took {took:?}");
             if let Ok(table) = result {
                 read += 1;
-                assert!(table.values.iter().all(|value| !value.is_infinite()));
+                assert_eq!(table.values.len(), table.len() * table.columns);
             }
         }
     }

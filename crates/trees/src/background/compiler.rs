@@ -68,8 +68,8 @@ impl<'a> BackgroundCompiler<'a> {
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a value
-    /// is infinite, [`GameError::BackgroundWeights`] for weights that are not one per row, finite and not negative.
+    /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a
+    /// linear model has to compute with an infinite value, [`GameError::BackgroundWeights`] for weights that are not one per row, finite and not negative.
     pub fn add(&mut self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<(), TreeError> {
         self.ensemble.check_rows(rows, "background row")?;
         if let Some(weights) = weights {

@@ -95,7 +95,7 @@ impl<'a> InterventionalOracle<'a> {
     ///
     /// [`GameError::EmptyBackground`](apportion_games::GameError::EmptyBackground),
     /// [`GameError::Width`](apportion_games::GameError::Width) and
-    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for the background,
+    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for a background row whose infinite value a linear model has to compute with,
     /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are not one per row, finite,
     /// not negative and not all zero.
     pub fn new(

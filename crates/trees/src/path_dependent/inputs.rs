@@ -12,6 +12,12 @@ pub(super) struct Column {
     pub(super) missing: f64,
 }
 
+/// Whether a split is decided for each row by the ensemble: it has a rule, or it parts missing values from all numbers, so that no number
+/// can stand for the missing ones.
+pub(super) fn is_decided(split: Node) -> bool {
+    split.is_ruled() || split.default_left() && split.threshold() == f64::NEG_INFINITY
+}
+
 /// All that is asked, and those who get something for the answers.
 #[derive(Debug)]
 pub(super) struct Inputs {
@@ -20,7 +26,7 @@ pub(super) struct Inputs {
     pub(super) players: Vec<usize>,
     /// Per feature.
     known: Vec<Known>,
-    /// Categorical splits. Those of a tree have the columns after [`columns`](Self::columns), in this order.
+    /// Splits that [are decided](is_decided) apart, most of them categorical. Those of a tree have the columns after [`columns`](Self::columns), in this order.
     categorical: Vec<Node>,
     /// Most columns that a tree asks for.
     widest: usize,
@@ -51,7 +57,7 @@ impl Inputs {
                     (playing.len() - 1) as u32
                 })
             });
-            if !node.is_ruled() {
+            if !is_decided(*node) {
                 known.columns[usize::from(default_left)].get_or_insert_with(|| {
                     let missing = if default_left { f64::NEG_INFINITY } else { f64::INFINITY };
                     columns.push(Column { feature, missing });
@@ -71,7 +77,7 @@ impl Inputs {
     /// The column that a split asks, and the number of the player it belongs to. The categorical splits of its tree begin at `first`.
     pub(super) fn put(&mut self, node: Node, first: usize) -> (u32, u32) {
         let known = &self.known[node.feature()];
-        let column = if node.is_ruled() {
+        let column = if is_decided(node) {
             self.categorical.push(node);
             let count = self.columns.len() + self.categorical.len() - first;
             self.widest = self.widest.max(count);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::inputs::{Inputs, Place};
+use super::inputs::{Inputs, Place, is_decided};
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Tree};
 
@@ -269,7 +269,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
             let children = [node.left(), node.right()];
             let leaves = children.map(|child| self.nodes[child]);
             let this = Split {
-                threshold: if node.is_ruled() { 0.5 } else { node.threshold() },
+                threshold: if is_decided(node) { 0.5 } else { node.threshold() },
                 shares: children.map(|child| (self.share)(index, child)),
                 leaves: leaves.map(|child| if child.is_leaf() { child.value() } else { 0.0 }),
                 // Not so small that 1 / c overflows, whatever the covers.

@@ -237,11 +237,6 @@ fn what_cannot_be_compiled_is_refused_by_name() {
         compiler.add(Rows::new(&[0.0; 3], 3), None),
         Err(TreeError::Game(GameError::Width { .. }))
     ));
-    let infinite = [0.0, 0.0, f64::INFINITY, 0.0];
-    assert!(matches!(
-        compiler.add(Rows::new(&infinite, 2), None),
-        Err(TreeError::Game(GameError::InfiniteInput { column: 0, .. }))
-    ));
     for weights in [&[1.0][..], &[1.0, -1.0], &[1.0, f64::NAN], &[f64::INFINITY, 1.0]] {
         let error = compiler.add(Rows::new(&[0.0; 4], 2), Some(weights)).unwrap_err();
         assert!(matches!(error, TreeError::Game(GameError::BackgroundWeights { .. })), "{error}");

@@ -128,12 +128,9 @@ fn what_cannot_be_played_is_refused_by_name() {
     };
     assert!(matches!(refusal(&[]), GameError::Width { given: 0, wanted: 2, .. }));
     assert!(matches!(refusal(&[0.0; 3]), GameError::Width { given: 3, wanted: 2, .. }));
-    for value in [f64::INFINITY, 1e39] {
-        let error = refusal(&[0.0, value]);
-        assert!(matches!(error, GameError::InfiniteInput { column: 1, .. }), "{error}");
-        assert!(error.to_string().contains("the explicand"), "{error}");
+    for value in [f64::NAN, f64::INFINITY, 1e39] {
+        PathDependentGame::new(&ensemble, &[0.0, value]).unwrap();
     }
-    PathDependentGame::new(&ensemble, &[f64::NAN; 2]).unwrap();
 
     document["learner"]["gradient_booster"]["model"]["trees"][1]["sum_hessian"][2] = json!(-1.0);
     let ensemble = read(&document).unwrap();

@@ -10,6 +10,7 @@ mod definitions;
 mod formats;
 mod game;
 mod indices;
+mod infinite;
 mod kernels;
 mod levels;
 mod linear;

@@ -275,12 +275,6 @@ fn rows_groups_and_weights_that_do_not_fit_are_refused() {
                     matches!(error, TreeError::Game(GameError::Width { given: 2, wanted: 3, .. })),
                     "{error}"
                 );
-                let error = refused(&[0.0, 0.0, 0.0, f64::NEG_INFINITY, 0.0, 0.0], 3);
-                assert!(
-                    matches!(error, TreeError::Game(GameError::InfiniteInput { column: 0, .. })),
-                    "{error}"
-                );
-                assert!(error.to_string().contains("row 1"), "{error}");
                 let none = oracle.values_of(&value, Rows::new(&[], 3)).unwrap();
                 assert!(none.values.is_empty() && none.predictions.is_empty() && none.base.len() == 1);
             }
@@ -324,9 +318,6 @@ fn backgrounds_and_covers_that_do_not_fit_are_refused() {
     };
     assert!(matches!(refused(&[], 2, None), GameError::EmptyBackground));
     assert!(matches!(refused(&[0.0; 3], 3, None), GameError::Width { given: 3, wanted: 2, .. }));
-    let error = refused(&[0.0, 0.0, 1.0, f64::INFINITY], 2, None);
-    assert!(matches!(error, GameError::InfiniteInput { column: 1, .. }));
-    assert!(error.to_string().contains("background row 1"), "{error}");
     for weights in [&[1.0][..], &[1.0, -1.0], &[0.0, 0.0], &[1.0, f64::NAN], &[1.0, f64::INFINITY]] {
         let error = refused(&[0.0; 4], 2, Some(weights));
         assert!(matches!(error, GameError::BackgroundWeights { .. }), "{weights:?}");

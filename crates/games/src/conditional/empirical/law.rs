@@ -100,7 +100,7 @@ impl EmpiricalLaw {
     /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column, [`GameError::TooFewRows`] for fewer than n + 1
     /// rows, which are all equally far from each other, [`GameError::Covariance`] if numbers are too large for a variance.
     pub fn fit(rows: Rows<'_>) -> Result<Self, GameError> {
-        check_data(rows, false)?;
+        check_data(rows)?;
         Self::counted(Counted::once(rows).sorted(), Variant::Paper)
     }
 
@@ -113,7 +113,7 @@ impl EmpiricalLaw {
     ///
     /// As [`fit`](Self::fit); [`GameError::BackgroundWeights`] unless there is one weight per row, all finite, none negative, not all zero.
     pub fn fit_weighted(rows: Rows<'_>, weights: &[f64]) -> Result<Self, GameError> {
-        check_data(rows, false)?;
+        check_data(rows)?;
         Self::counted(Counted::weighted(rows, weights)?.sorted(), Variant::Paper)
     }
 
@@ -123,7 +123,7 @@ impl EmpiricalLaw {
     ///
     /// As [`fit`](Self::fit).
     pub fn as_in_shapr(rows: Rows<'_>) -> Result<Self, GameError> {
-        check_data(rows, false)?;
+        check_data(rows)?;
         Self::counted(Counted::once(rows), Variant::Shapr)
     }
 

@@ -20,7 +20,12 @@ pub(super) struct Header<'a> {
     pub(super) feature_infos: Option<&'a str>,
 }
 
-pub(super) fn read<'a>(header: &Section<'a>, booster: Option<&str>) -> Result<Header<'a>, ModelError> {
+/// `lines_of_names` is the text of the names with those lines that belong to them because a name has a line break in it.
+pub(super) fn read<'a>(
+    header: &Section<'a>,
+    booster: Option<&str>,
+    lines_of_names: Option<&str>,
+) -> Result<Header<'a>, ModelError> {
     let version = header.get("version")?.value.trim_ascii();
     if !matches!(version, "v3" | "v4") {
         return Err(ModelError::Version {
@@ -40,10 +45,10 @@ pub(super) fn read<'a>(header: &Section<'a>, booster: Option<&str>) -> Result<He
     let last_field = header.get("max_feature_idx")?;
     let features = last_field.count()? + 1;
     let names_field = header.get("feature_names")?;
-    let names: Vec<String> = names_field.words().map(str::to_owned).collect();
-    if names.len() != features {
-        return Err(names_field.error(format!("{} names of {features} features", names.len())));
-    }
+    let names = lines_of_names
+        .and_then(|value| names(value, features).ok())
+        .map_or_else(|| names(names_field.value, features), Ok)
+        .map_err(|given| names_field.error(format!("{given} names of {features} features")))?;
     let sizes_field = header.get("tree_sizes")?;
     let tree_sizes: Vec<usize> = sizes_field.all()?;
     if !tree_sizes.len().is_multiple_of(outputs) {
@@ -74,4 +79,14 @@ pub(super) fn read<'a>(header: &Section<'a>, booster: Option<&str>) -> Result<He
     };
     let feature_infos = header.find("feature_infos").map(|field| field.value);
     Ok(Header { parts, outputs, tree_sizes, average, feature_infos })
+}
+
+/// The names of the features, or how many there seem to be. LightGBM replaces blanks in names and parts names by them; a name may have any other
+/// space in it, and be empty as long as the model is in memory.
+fn names(value: &str, features: usize) -> Result<Vec<String>, usize> {
+    let exact = || value.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let filled = || exact().into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();
+    let apart = || value.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let ways: [&dyn Fn() -> Vec<String>; 3] = [&exact, &filled, &apart];
+    ways.iter().map(|way| way()).find(|names| names.len() == features).ok_or_else(|| apart().len())
 }

@@ -29,7 +29,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     while let Some(line) = model.next_if(|line| !line.text.starts_with(TREE)) {
         section.add(line)?;
     }
-    let Header { parts, outputs, tree_sizes, average, feature_infos } = header::read(&section, booster)?;
+    let Header { parts, outputs, tree_sizes, average, feature_infos } =
+        header::read(&section, booster, lines_of_names(text))?;
     let scale = if average { 1.0 / (tree_sizes.len() / outputs).max(1) as f64 } else { 1.0 };
     let mut ensemble = Ensemble::new(parts, 0);
     if let Some((line, categories)) = categories {
@@ -67,6 +68,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
         Some(line) => Err(line.error(format!("a tree more than the {} of tree_sizes", tree_sizes.len()))),
         None => Ok(ensemble),
     }
+}
+
+/// The names of the features where one of them has a line break, as models in memory can have.
+fn lines_of_names(text: &str) -> Option<&str> {
+    const KEY: &str = "\nfeature_names=";
+    const NEXT: [&str; 3] = ["\nmonotone_constraints=", "\nfeature_infos=", "\ntree_sizes="];
+    let value = &text[text.find(KEY)? + KEY.len()..];
+    let end = NEXT.iter().filter_map(|next| value.find(next)).min()?;
+    value[..end].contains('\n').then(|| &value[..end])
 }
 
 fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {

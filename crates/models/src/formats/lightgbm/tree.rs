@@ -1,7 +1,7 @@
 //! One tree: from the lists of its block to the normal form.
 
 use super::section::Section;
-use crate::ensemble::{Categories, LinearLeaf, Rule, TreeParts, ZERO, at_most};
+use crate::ensemble::{Categories, LinearLeaf, Rule, TreeParts, ZERO, at_most, at_most_infinity};
 use crate::error::ModelError;
 
 /// Categories are below this: LightGBM takes them for 32-bit integers with a sign.
@@ -113,7 +113,11 @@ pub(super) fn read(
 pub(super) fn comparison(number: f64, missing: Missing, default_left: bool) -> (f64, bool, Option<Rule>) {
     let threshold = clear_of_zero(at_most(number));
     let default_left = if missing == Missing::None { 0.0 < threshold } else { default_left };
-    (threshold, default_left, (missing == Missing::Zero).then_some(Rule::ZeroIsMissing { threshold }))
+    let rule = match missing {
+        Missing::Zero => Some(Rule::ZeroIsMissing { threshold }),
+        _ => at_most_infinity(number),
+    };
+    (threshold, default_left, rule)
 }
 
 /// A threshold that decides alike for all numbers up to [`ZERO`], as it decides for 0.

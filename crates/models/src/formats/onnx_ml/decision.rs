@@ -14,7 +14,7 @@
 //! A missing value goes the false way unless the node says otherwise, whatever the test: so the specification; a runtime that takes
 //! NaN ≠ t for true goes the other way at such nodes.
 
-use crate::ensemble::{Ensemble, Rule, TreeParts, at_most};
+use crate::ensemble::{Ensemble, Rule, TreeParts, at_most, at_most_infinity};
 use crate::error::ModelError;
 
 /// The test of a node.
@@ -116,12 +116,15 @@ impl Draft {
             _ => number,
         };
         let rule = match mode {
-            Mode::Equal | Mode::Unequal => Rule::exactly(vec![number]),
-            Mode::Member => Rule::exactly(members),
-            _ => return,
+            Mode::Equal | Mode::Unequal => Some(Rule::exactly(vec![number])),
+            Mode::Member => Some(Rule::exactly(members)),
+            Mode::AtMost | Mode::More => at_most_infinity(number),
+            _ => None,
         };
-        parts.rules.resize(parts.left.len(), None);
-        parts.rules[node] = Some(rule);
+        if rule.is_some() {
+            parts.rules.resize(parts.left.len(), None);
+            parts.rules[node] = rule;
+        }
     }
 
     /// Adds to what a leaf adds to an output.

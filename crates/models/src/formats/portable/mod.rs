@@ -8,7 +8,7 @@
 mod categories;
 mod rules;
 
-use crate::ensemble::{Ensemble, EnsembleParts, Link, Origin, TreeParts, Width, at_most};
+use crate::ensemble::{Ensemble, EnsembleParts, Link, Origin, TreeParts, Width, at_most, at_most_infinity};
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
 
@@ -266,6 +266,9 @@ fn push_tree(
         left,
         ..TreeParts::default()
     };
+    if operator == Operator::AtMost && threshold.contains(&f64::INFINITY) {
+        parts.rules = threshold.iter().map(|&threshold| at_most_infinity(threshold)).collect();
+    }
     let damaged = |problem| ModelError::Tree { tree: index, problem };
     rules::read(tree, &mut parts, damaged)?;
     let leaves: Vec<usize> =

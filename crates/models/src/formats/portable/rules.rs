@@ -12,13 +12,14 @@ pub(super) fn read(
 ) -> Result<(), ModelError> {
     let count = parts.left.len();
     if let Some(rules) = tree.find("rules")? {
-        parts.rules = vec![None; count];
+        parts.rules.resize(count, None);
+        let mut is_ruled = vec![false; count];
         for field in rules.elements()? {
             let node = field.get("node")?.count()?;
             if node >= count || parts.left[node] == -1 && parts.right[node] == -1 {
                 return Err(damaged(format!("node {node} has a rule, but is no split")));
             }
-            if parts.rules[node].is_some() {
+            if std::mem::replace(&mut is_ruled[node], true) {
                 return Err(damaged(format!("node {node} has two rules")));
             }
             let (rule, exchanged) = rule(&field, parts.number[node])?;
@@ -88,6 +89,9 @@ fn rule(field: &Field<'_>, threshold: f64) -> Result<(Rule, bool), ModelError> {
             return Err(ends.error("two numbers are wanted"));
         };
         Ok((Rule::Between { lowest, highest }, !members_go_left()?))
+    } else if let Some(list) = field.find("except")? {
+        field.check_members(&["node", "except"])?;
+        Ok((Rule::except(threshold, list.numbers()?.into_owned()), false))
     } else {
         field.check_members(&["node", "zero_is_missing"])?;
         let zero = field.get("zero_is_missing")?;

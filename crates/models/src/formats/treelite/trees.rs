@@ -15,7 +15,7 @@
 
 use std::collections::HashMap;
 
-use crate::ensemble::{Categories, Rule, Split, VectorTree, at_most};
+use crate::ensemble::{Categories, Rule, Split, VectorTree, at_most, at_most_infinity};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
@@ -137,8 +137,8 @@ fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), M
             let operator = node.get("comparison_op")?;
             Ok(match operator.text()? {
                 "<" => compares(threshold, false),
-                "<=" => compares(at_most(threshold), false),
-                ">" => compares(at_most(threshold), true),
+                "<=" => (at_most_split(threshold), false),
+                ">" => (at_most_split(threshold), true),
                 ">=" => compares(threshold, true),
                 "==" => (ruled(Rule::exactly(vec![threshold])), false),
                 other => {
@@ -160,6 +160,10 @@ fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), M
             "{other:?}, where numerical_test_node, categorical_test_node or a leaf_value is wanted"
         ))),
     }
+}
+
+fn at_most_split(threshold: f64) -> Split {
+    Split { threshold: at_most(threshold), rule: at_most_infinity(threshold), ..Split::default() }
 }
 
 fn ruled(rule: Rule) -> Split {

@@ -25,6 +25,18 @@ pub(crate) fn from_dump(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     dump::read(&Field::root(document))
 }
 
+/// Whether a file is in the binary format that XGBoost wrote before JSON: behind the mark `binf`, which the oldest releases left out, the
+/// parameters of the learner in 136 bytes and the name of the objective with its length; or `bs64`, and the same as text.
+pub(crate) fn is_old_binary(bytes: &[u8]) -> bool {
+    const OBJECTIVES: [&[u8]; 6] = [b"reg:", b"binary:", b"multi:", b"rank:", b"count:", b"survival:"];
+    const PARAMETERS: usize = 136;
+    let is_marked = bytes.starts_with(b"binf") || bytes.starts_with(b"bs64\t");
+    is_marked
+        || bytes.get(PARAMETERS..).and_then(|rest| rest.split_first_chunk()).is_some_and(|(length, name)| {
+            u64::from_le_bytes(*length) < 64 && OBJECTIVES.iter().any(|objective| name.starts_with(objective))
+        })
+}
+
 pub(crate) fn from_ubj(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     schema::read(&ubj::read(bytes)?, "XGBoost UBJ")
 }

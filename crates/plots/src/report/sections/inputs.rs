@@ -52,11 +52,20 @@ fn scene(explained: &Explained, feature: usize) -> Scene {
             format!("{missing} missing ({} %).", digits(100.0 * missing as f64 / rows.max(1) as f64, 2))
         }
     };
-    let caption = format!("{says} {missing}");
+    let infinite = match inputs.infinite {
+        0 => String::new(),
+        infinite => format!(" {} infinite, and not among these numbers.", counted_are(infinite)),
+    };
+    let caption = format!("{says} {missing}{infinite}");
     scene.height += scene.paragraph((12.0, scene.height), WIDTH - 24.0, caption.trim()) + 6.0;
     scene.description = caption.trim().to_owned();
     scene.table = table(explained, feature, inputs);
     scene
+}
+
+/// How many rows, as the subject of a sentence.
+fn counted_are(rows: u64) -> String {
+    format!("{} {}", counted(rows, "row"), if rows == 1 { "is" } else { "are" })
 }
 
 /// Bars of counts; what is said of them.
@@ -137,6 +146,9 @@ fn table(explained: &Explained, feature: usize, inputs: &InputSummary) -> Table 
                 table.push([input, (count as f64).into()]);
             }
             table.push(["missing".into(), (inputs.missing as f64).into()]);
+            if inputs.infinite > 0 {
+                table.push(["infinite".into(), (inputs.infinite as f64).into()]);
+            }
             table
         }
         None => {
@@ -145,6 +157,9 @@ fn table(explained: &Explained, feature: usize, inputs: &InputSummary) -> Table 
                 table.push([from.into(), to.into(), (count as f64).into()]);
             }
             table.push(["missing".into(), "".into(), (inputs.missing as f64).into()]);
+            if inputs.infinite > 0 {
+                table.push(["infinite".into(), "".into(), (inputs.infinite as f64).into()]);
+            }
             table
         }
     }

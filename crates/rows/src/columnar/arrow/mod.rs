@@ -214,7 +214,7 @@ impl<'w> Columns<'w> {
         for (lane, &column) in lanes.columns().iter().enumerate() {
             match fields[column].kind {
                 Kind::Other { what, .. } => return Err(lanes.refusal(lane, what)),
-                Kind::Moment { unit, .. } if !lanes.is_of_ids(lane) => {
+                Kind::Moment { unit, .. } if !lanes.takes_moments(lane) => {
                     return Err(lanes.refusal(lane, unit.of_column()));
                 }
                 _ => {}

@@ -91,7 +91,9 @@ fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
             false => kind(&schema.column(leaf), &roots[column]),
         };
         match kind {
-            Ok(Kind::Moment(unit)) if !lanes.is_of_ids(lane) => Err(lanes.refusal(lane, unit.of_column())),
+            Ok(Kind::Moment(unit)) if !lanes.takes_moments(lane) => {
+                Err(lanes.refusal(lane, unit.of_column()))
+            }
             Ok(_) => Ok(leaf),
             Err(what) => Err(lanes.refusal(lane, what)),
         }

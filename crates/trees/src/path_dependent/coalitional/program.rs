@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use apportion_games::Partition;
 
-use super::super::inputs::{Inputs, Place};
+use super::super::inputs::{Inputs, Place, is_decided};
 
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Tree};
@@ -312,7 +312,7 @@ impl Compiler<'_> {
         });
         let [slots, within] = visit.free;
         let split = Split {
-            threshold: if node.is_ruled() { 0.5 } else { node.threshold() },
+            threshold: if is_decided(node) { 0.5 } else { node.threshold() },
             shares: children.map(|child| self.cover[child] / self.cover[visit.node]),
             sides,
             group: of_group.map_or(Earlier::NONE, |edge| edge.of_group),

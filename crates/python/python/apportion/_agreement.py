@@ -1,0 +1,394 @@
+"""Whether the trees that were read from a model predict what the model itself predicts, on some of the rows that are explained.
+
+A model is called by its own methods on the rows as they were given, so that names, types, categories and missing markers take the model's own way.
+Where the model refuses such rows there is nothing to compare.
+"""
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
+import inspect
+import sys
+import warnings
+
+import numpy as np
+
+from ._data import chosen
+from ._errors import Error, ModelError
+from ._models import family, members
+from ._threads import pool
+
+# Rows that are compared, spread over those that are given.
+ROWS = 20
+# Rounding errors in proportion to the numbers that are added up: of libraries that add 32-bit numbers, and of all others.
+SINGLE, DOUBLE = 1e-5, 1e-9
+
+
+def check(model, ensemble, given, values, what="X", *, linked=False, threads=None):
+    """Raises ModelError if a model predicts something else than the ensemble that was read from it.
+
+    model: the object, or a list of them whose mean the ensemble is; None for the one that the ensemble was read from, if it is still there.
+    given: the rows as the user gave them. values: the same rows as the engine takes them, rows × features.
+    what: how messages name the rows. linked: whether outputs are explained after the link function.
+
+    Returns how many rows were compared: 0 if there is nothing to compare with, as for files, or the model refuses the rows.
+    """
+    model = ensemble.source if model is None else model
+    if model is None or not len(values):
+        return 0
+    several = members(model)
+    if several is not None:
+        # Each model by itself: the mean of margins is a number that no model of a list has a method for.
+        return max(_check(member, ensemble.member(place), given, values, what, False, threads, f"model {place} of the list: ")
+                   for place, member in enumerate(several))
+    return _check(model, ensemble, given, values, what, linked, threads, "")
+
+
+def _check(model, ensemble, given, values, what, linked, threads, whose):
+    places = np.unique(np.linspace(0, len(values) - 1, min(ROWS, len(values))).astype(int))
+    values = np.ascontiguousarray(values[places])
+    try:
+        ours = _Ours(ensemble, values, threads)
+    except Error:
+        # Rows that the engine refuses are reported where they are explained.
+        return 0
+    first = None
+    for rows in _containers(model, ensemble, given, places, values):
+        found = [candidate for candidate in own_predictions(model, ensemble, rows, linked) if ours.is_comparable(candidate)]
+        if _is_single(rows) and found and family(model) == "sklearn":
+            # Steps before trees compute in 32 bits if rows are so: a threshold that is met by rounding alone is not a fault of the reading.
+            found += [candidate for candidate in own_predictions(model, ensemble, _doubled(rows), linked) if ours.is_comparable(candidate)]
+        if not found:
+            continue
+        faults = [(candidate, *ours.faults(candidate, _computes_in_single(model, rows))) for candidate in found]
+        first = faults[0]
+        if not all(len(fault[1]) for fault in faults):
+            return len(places)
+        break
+    if first is None:
+        return 0
+    candidate, wrong, own, read = first
+    rows = "; ".join(f"row {places[row]} of {what}: {candidate.label} returns {_text(own[row])}, the trees as read give {_text(read[row])}"
+                     for row in wrong[:3])
+    more = f"; and {len(wrong) - 3} more of {len(places)} rows" if len(wrong) > 3 else ""
+    raise ModelError(f"{whose}the model was read differently than it predicts: {rows}{more}; please report this, or pass check=False to explain the trees as read")
+
+
+class Prediction:
+    """What a model itself predicts: rows × outputs.
+
+    label: how it was called. is_linked: whether it is to be compared with the outputs after the link function.
+    """
+
+    __slots__ = ("label", "numbers", "is_linked")
+
+    def __init__(self, label, numbers, is_linked=False):
+        self.label, self.numbers, self.is_linked = label, numbers, is_linked
+
+
+class _Ours:
+    """What the ensemble predicts, and how far off the model may be by rounding."""
+
+    def __init__(self, ensemble, values, threads):
+        core, self.link = ensemble._core, ensemble.link
+        shape = len(values), ensemble.output_count
+        self.margins = core.predict(values, False, pool(threads)).reshape(shape)
+        self.scales = core.margin_scales(values).reshape(shape)
+        self.outputs = self.margins if self.link is None else core.predict(values, True, pool(threads)).reshape(shape)
+        self.is_single = core.origin[0].startswith("XGBoost")
+
+    def is_comparable(self, prediction):
+        return prediction.numbers.shape == self.margins.shape and (not prediction.is_linked or self.link is not None)
+
+    def faults(self, prediction, is_single):
+        """The rows in which the predictions differ, and both of them."""
+        own, read = prediction.numbers, self.outputs if prediction.is_linked else self.margins
+        tolerance = SINGLE if is_single or self.is_single else DOUBLE
+        with np.errstate(all="ignore"):
+            if not prediction.is_linked or self.link == "identity":
+                room = tolerance * self.scales
+            elif self.link in ("logistic", "softmax", "half-power", "sorted"):
+                room = tolerance * (1 + self.scales)
+            elif self.link == "step":
+                room = np.where(np.abs(self.margins) <= tolerance * self.scales, np.inf, 0)
+            else:
+                room = tolerance * (1 + self.scales) * np.maximum(np.abs(own), np.abs(read))
+            differ = ~((np.abs(own - read) <= room + 1e-300) | (own == read) | (np.isnan(own) & np.isnan(read)))
+        return np.flatnonzero(differ.any(axis=1)), own, read
+
+
+def _text(numbers):
+    texts = [f"{number:.9g}" for number in numbers[:4]]
+    return texts[0] if len(numbers) == 1 else f"[{', '.join(texts)}{', …' if len(numbers) > 4 else ''}]"
+
+
+# What each library is asked.
+
+
+def own_predictions(model, ensemble, rows, linked=False):
+    """What a model itself predicts for rows in its own kind of container, as a list of `Prediction`s of which one has to agree; empty where it
+    refuses the rows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        calls = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}.get(family(model), _scikit_learn)(model, ensemble, linked)
+        found = []
+        for label, call, is_linked in calls:
+            if linked and not is_linked:
+                continue
+            try:
+                found.extend(Prediction(label, numbers, is_linked) for numbers in _forms(call(rows), len(ensemble_rows(rows))))
+            except Exception:
+                # Any error of a foreign library on rows of a kind that it does not take.
+                continue
+    return found
+
+
+def ensemble_rows(rows):
+    """Something whose length is the number of rows."""
+    return range(rows.num_row()) if hasattr(rows, "num_row") and callable(rows.num_row) else range(rows.shape[0])
+
+
+def _forms(answer, count):
+    """Numbers of rows × outputs; of a class and its complement also that of the class, of a list of arrays both."""
+    if isinstance(answer, (list, tuple)):
+        arrays = [np.asarray(one, dtype=np.float64).reshape(count, -1) for one in answer]
+        forms = [np.concatenate(arrays, axis=1)]
+        if all(one.shape[1] == 2 for one in arrays):
+            forms.append(np.concatenate([one[:, 1:] for one in arrays], axis=1))
+        return forms
+    numbers = np.asarray(answer, dtype=np.float64).reshape(count, -1)
+    return [numbers, numbers[:, 1:]] if numbers.shape[1] == 2 else [numbers]
+
+
+def _named(model, call):
+    return f"{type(model).__name__}.{call}"
+
+
+def _is_overridden(model, method, library):
+    """Whether a class outside the library defines a method that the library has."""
+    owner = next((base for base in type(model).__mro__ if method in vars(base)), None)
+    return owner is not None and owner.__module__.partition(".")[0] != library
+
+
+def _overrides(model, library, is_classifier):
+    """The predictions of a user's class, which may be something else than those of the library's."""
+    methods = ["predict_proba"] if is_classifier else ["predict"]
+    return [(_named(model, method), getattr(model, method), True) for method in methods if _is_overridden(model, method, library)]
+
+
+def _xgboost(model, ensemble, linked):
+    start, end, _, _ = ensemble._member_rounds[0]
+    within = dict(iteration_range=(start, end)) if ensemble._chosen else {}
+    if not callable(getattr(model, "get_booster", None)):
+        calls = [(_named(model, "predict(output_margin=True)"),
+                  lambda rows: model.predict(_matrix(model, rows), output_margin=True, **_checked(rows), **within), False)]
+        # Some objectives, such as multi:softmax, return the number of a class, which has another shape than the outputs.
+        return calls + [(_named(model, "predict"), lambda rows: model.predict(_matrix(model, rows), **_checked(rows), **within), True)] * linked
+    own = [] if within else _overrides(model, "xgboost", hasattr(model, "n_classes_"))
+    calls = own or [(_named(model, "predict(output_margin=True)"), lambda rows: model.predict(rows, output_margin=True, **within), False)]
+    if linked and not own:
+        method = "predict_proba" if hasattr(model, "predict_proba") else "predict"
+        calls.append((_named(model, method), lambda rows: getattr(model, method)(rows, **within), True))
+    return calls
+
+
+def _checked(rows):
+    return {"validate_features": not isinstance(rows, np.ndarray)}
+
+
+def _matrix(booster, rows):
+    import xgboost
+
+    if isinstance(rows, xgboost.DMatrix):
+        return rows
+    # Codes of categories in an array are what a frame's columns are made into.
+    types = dict(feature_types=booster.feature_types) if isinstance(rows, np.ndarray) and booster.feature_types else {}
+    return xgboost.DMatrix(rows, enable_categorical=True, nthread=1, **types)
+
+
+def _lightgbm(model, ensemble, linked):
+    start, end, _, _ = ensemble._member_rounds[0]
+    within = dict(start_iteration=start, num_iteration=end - start) if ensemble._chosen else {}
+    # What the library calls the raw score of a random forest is a sum.
+    share = 1 / max(end - start, 1) if ensemble._core.origin[2] == "rf" else 1
+    is_wrapper = not hasattr(type(model), "model_to_string")
+    own = [] if within or not is_wrapper else _overrides(model, "lightgbm", hasattr(model, "predict_proba"))
+    calls = own or [(_named(model, "predict(raw_score=True)"), lambda rows: np.asarray(model.predict(rows, raw_score=True, **within)) * share, False)]
+    if linked and not own:
+        method = "predict_proba" if hasattr(model, "predict_proba") else "predict"
+        calls.append((_named(model, method), lambda rows: getattr(model, method)(rows, **within), True))
+    return calls
+
+
+def _catboost(model, ensemble, linked):
+    start, end, _, _ = ensemble._member_rounds[0]
+    within = dict(ntree_start=start, ntree_end=end) if ensemble._chosen else {}
+    own = [] if within else _overrides(model, "catboost", hasattr(model, "predict_proba"))
+    # Only predictions that begin with the first tree have the bias.
+    bias = np.asarray(model.get_scale_and_bias()[1]) if start else 0
+    if own:
+        return own
+    kind = dict(prediction_type="RawFormulaVal") if _takes(model, "predict", "prediction_type") else {}
+    label = 'predict(prediction_type="RawFormulaVal")' if kind else "predict"
+    calls = [(_named(model, label), lambda rows: model.predict(rows, thread_count=1, **kind, **within) + bias, False)]
+    if linked and not start:
+        kind = {"logistic": "Probability", "softmax": "Probability", "exponential": "Exponent"}.get(ensemble.link) if kind else None
+        kind = {} if kind is None else dict(prediction_type=kind)
+        calls.append((_named(model, "".join(["predict", *(f'(prediction_type="{one}")' for one in kind.values())])),
+                      lambda rows: model.predict(rows, thread_count=1, **kind, **within), True))
+    return calls
+
+
+def _scikit_learn(model, ensemble, linked):
+    """All that a model of scikit-learn, or of a library like it, can say that the trees may have been read for."""
+    if hasattr(model, "detector_"):
+        # Detectors of pyod shift the scores of the model within.
+        return _scikit_learn(model.detector_, ensemble, linked)
+    calls = []
+
+    def add(method, is_linked, label=None, shape=lambda answer: answer, **options):
+        function = getattr(model, method, None)
+        if callable(function):
+            calls.append((_named(model, label or method), lambda rows: shape(function(rows, **options)), is_linked))
+
+    both = (False, True)
+    if hasattr(model, "score_samples"):
+        for is_linked in both:
+            add("score_samples", is_linked, "score_samples (with its sign changed)", np.negative)
+            add("score_samples", is_linked)
+            add("decision_function", is_linked)
+    elif getattr(model, "classes_", None) is not None:
+        for is_linked in both:
+            add("decision_function", is_linked)
+        add("predict_proba", True)
+    else:
+        if _takes(model, "predict", "quantiles"):
+            add("predict", False, 'predict(quantiles="mean")', quantiles="mean")
+        for is_linked in (True, False):
+            add("predict", is_linked)
+        for method in ("predict_cumulative_hazard_function", "predict_survival_function"):
+            for is_linked in both:
+                add(method, is_linked, return_array=True)
+        for is_linked in both:
+            add("pred_param", is_linked)
+            add("effect", is_linked)
+            add("decision_function", is_linked)
+    return calls
+
+
+def _takes(model, method, option):
+    try:
+        return option in inspect.signature(getattr(model, method)).parameters
+    except (AttributeError, TypeError, ValueError):
+        return False
+
+
+# The rows, in the containers that a model may take.
+
+
+def _containers(model, ensemble, given, places, values):
+    """Some of the rows as they were given, with the columns that are the features; then as frames of pandas; then as the engine has them."""
+    for way in (lambda: _selected(model, ensemble, given, places), lambda: _as_pandas(_selected(model, ensemble, given, places)),
+                lambda: _as_read(ensemble, values)):
+        try:
+            rows = way()
+        except Exception:
+            # Containers of foreign libraries; the next way needs less of them.
+            continue
+        if rows is not None:
+            yield rows
+
+
+def _computes_in_single(model, rows):
+    """Whether a model may round what rows hold, or steps between, to 32 bits."""
+    # LightGBM before 4 does so with frames of several types.
+    return _is_single(rows) or family(model) == "lightgbm" and hasattr(rows, "dtypes")
+
+
+def _is_single(rows):
+    """Whether rows hold floating-point numbers of 32 bits or less."""
+    dtypes = [rows.dtype] if hasattr(rows, "dtype") else list(getattr(rows, "dtypes", ()))
+    return any(isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8 or str(dtype) in ("Float32", "float[pyarrow]", "halffloat[pyarrow]")
+               for dtype in dtypes)
+
+
+def _doubled(rows):
+    """The same rows with floating-point numbers of 64 bits."""
+    if not hasattr(rows, "columns"):
+        return rows.astype(np.float64)
+    return rows.astype({name: np.float64 for name, dtype in rows.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind == "f"})
+
+
+def _selected(model, ensemble, given, places):
+    if isinstance(given, np.ma.MaskedArray):
+        given = given.astype(given.dtype if given.dtype.kind == "f" else object).filled(np.nan)
+    if isinstance(given, np.ndarray):
+        return given.reshape(1, -1) if given.ndim == 1 else given[places]
+    pandas, polars, pyarrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
+    if pandas is not None and isinstance(given, pandas.Series):
+        given = given.to_frame().T.infer_objects()
+    if pandas is not None and isinstance(given, pandas.DataFrame):
+        rows, columns = given.iloc[places], _columns(model, ensemble, list(given.columns))
+        return rows if columns is None else rows.iloc[:, columns]
+    if polars is not None and isinstance(given, polars.LazyFrame):
+        given = given.collect()
+    if polars is not None and isinstance(given, polars.DataFrame):
+        rows, columns = given[places.tolist()], _columns(model, ensemble, given.columns)
+        return rows if columns is None else rows.select([given.columns[place] for place in columns])
+    if pyarrow is not None and (isinstance(given, (pyarrow.Table, pyarrow.RecordBatch)) or hasattr(given, "__arrow_c_stream__")):
+        rows = pyarrow.table(given) if not isinstance(given, pyarrow.RecordBatch) else pyarrow.Table.from_batches([given])
+        columns = _columns(model, ensemble, rows.column_names)
+        rows = rows.take(pyarrow.array(places))
+        return rows if columns is None else rows.select(columns)
+    kind = f"{type(given).__module__}.{type(given).__name__}"
+    if kind.startswith("scipy.sparse"):
+        return given.tocsr()[places]
+    if kind in ("catboost.core.Pool", "xgboost.core.DMatrix"):
+        return given.slice(places.tolist())
+    if hasattr(given, "detach") and hasattr(given, "cpu"):
+        given = given.detach().cpu().numpy()
+    array = np.asarray(given)
+    return array.reshape(1, -1) if array.ndim == 1 else array[places]
+
+
+def _columns(model, ensemble, labels):
+    """The places of the columns that the model was trained on; None for all, in their order."""
+    if family(model) in ("xgboost", "lightgbm", "catboost"):
+        return chosen(labels, ensemble.wanted(), "X")
+    # A model of scikit-learn needs columns that its trees do not, too.
+    try:
+        names = list(model.feature_names_in_)
+    except AttributeError:
+        return None
+    place_of = {label: place for place, label in enumerate(labels)}
+    return [place_of[name] for name in names] if all(name in place_of for name in names) else None
+
+
+def _as_pandas(rows):
+    return rows.to_pandas() if rows is not None and hasattr(rows, "to_pandas") else None
+
+
+def _as_read(ensemble, values):
+    """The rows as the engine has them: an array, or a frame if the model has names; codes become categories again."""
+    wanted = ensemble.wanted()
+    if wanted.names is None and not wanted.coded:
+        return values
+    import pandas
+
+    columns = []
+    for feature in range(values.shape[1]):
+        column, categories = values[:, feature], wanted.categories(feature)
+        if feature in wanted.coded:
+            known = column[~np.isnan(column)]
+            if not np.array_equal(known, np.floor(known)) or (known < 0).any():
+                # A hash of a word, or what stands for a category that was not there in training.
+                return None
+            if ensemble.origin[0].startswith("CatBoost"):
+                column = pandas.Series([str(int(code)) if code == code else "nan" for code in column], dtype=object)
+            else:
+                # Files have whole numbers as floating-point ones, and some libraries tell the types apart.
+                if all(isinstance(category, float) and category.is_integer() for category in categories):
+                    categories = [int(category) for category in categories]
+                column = pandas.Categorical.from_codes(np.where(np.isnan(column), -1, column).astype(int), categories=categories)
+        columns.append(pandas.Series(column))
+    frame = pandas.concat(columns, axis=1)
+    frame.columns = wanted.names if wanted.names is not None else range(values.shape[1])
+    return frame

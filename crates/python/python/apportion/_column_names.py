@@ -1,0 +1,33 @@
+"""How libraries spell the names of a frame's columns in their models."""
+
+
+def names_as(library, columns):
+    """For each column the spellings under which a library may have stored it, the most likely first.
+
+    library: "XGBoost", "LightGBM", "CatBoost", or any other for the text of the label itself.
+    columns: the labels of the columns, of any kind; tuples for those with several levels.
+
+    >>> names_as("XGBoost", [("p", "mean"), 3])
+    [["('p', 'mean')", 'p mean'], ['3']]
+    >>> names_as("LightGBM", ["a b"])
+    [['a b', 'a_b']]
+    """
+    return [_distinct([str(label), *_others(library, label, place)]) for place, label in enumerate(columns)]
+
+
+def _others(library, label, place):
+    text = str(label)
+    if library == "XGBoost":
+        return [" ".join(map(str, label))] if isinstance(label, tuple) else []
+    if library == "LightGBM":
+        # Blanks become underlines, in some releases other spaces and the signs of JSON, too. A carriage return at the end is lost in reading.
+        rewritten = text.replace(" ", "_")
+        return [rewritten, rewritten.rstrip("\r"), "".join("_" if letter.isspace() or letter in '",:[]{}' else letter for letter in text)]
+    if library == "CatBoost":
+        # A column without a name gets its number.
+        return [f"{place}"] if text == "" else []
+    return []
+
+
+def _distinct(names):
+    return list(dict.fromkeys(names))

@@ -1,0 +1,170 @@
+"""Which output of a model is explained, one rule for every model that is called.
+
+1. The method that `model_output` names.
+2. Else the margin, which a model adds up before its link: the raw score of boosting libraries, `decision_function` of classifiers and outlier
+   detectors, the logarithm of what a regressor with a log link predicts.
+3. Else probabilities (`predict_proba`), or the distances of a clusterer (`transform`).
+4. Else what `predict` returns. If that is labels, each label has an output: 1 where it is predicted, else 0. So no label is taken for a number.
+
+A transformed target is explained in the unit of `predict`.
+"""
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
+import numpy as np
+
+from ._errors import ModelError, UsageError
+from ._models import family
+
+
+class Output:
+    """One way to call a model.
+
+    call: from rows to numbers. about: what the numbers are. names: of the outputs, or None. note: what users should know of the choice, or None.
+    warns: whether the note is a warning, too, since another quantity is explained than `predict` returns.
+    """
+
+    def __init__(self, call, about, names=None, note=None, warns=True):
+        self.call, self.about, self.names, self.note, self.warns = call, about, names, note, warns
+
+
+def outputs(model, method=None):
+    """Returns the ways to call a model, the first of which that works is explained.
+
+    method: the method of the model that is explained, by name.
+    """
+    if isinstance(model, type):
+        raise ModelError(f"{model.__module__}.{model.__qualname__} is a class; pass a fitted instance of it")
+    names = _class_names(model)
+    if method is not None:
+        if not callable(getattr(model, method, None)):
+            raise UsageError(f"the model has no method {method!r}")
+        return [_method(model, method, names if method != "predict" else None)]
+    library = family(model)
+    if library == "torch":
+        return [Output(_torch(model), "output of the module")]
+    if library in ("keras", "tensorflow") and hasattr(model, "predict"):
+        return [Output(lambda rows: model.predict(rows, verbose=0), "predict")]
+    found = [*_margins(model, names), *_by_methods(model, names)]
+    if found:
+        return found
+    if callable(model):
+        owner, name = getattr(model, "__self__", None), getattr(model, "__name__", "")
+        if owner is not None and name in ("predict_proba", "decision_function", "predict", "predict_log_proba"):
+            return [Output(model, name, _class_names(owner) if name != "predict" else None)]
+        return [Output(model, "output of the function")]
+    raise ModelError(f"{type(model).__module__}.{type(model).__qualname__} can neither be called nor predict; pass a function of rows")
+
+
+def _method(model, method, names=None, note=None, warns=True):
+    return Output(getattr(model, method), method, names, note, warns)
+
+
+def _class_names(model):
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return None
+    if isinstance(classes, (list, tuple)) and classes and np.ndim(classes[0]):
+        return [f"{target}: {label}" for target, labels in enumerate(classes) for label in labels]
+    return [str(label) for label in np.ravel(np.asarray(classes, dtype=object))]
+
+
+def _last(model):
+    """Returns what predicts in the end: the last step of a pipeline, the best estimator of a search."""
+    for _ in range(9):
+        if getattr(model, "best_estimator_", None) is not None:
+            model = model.best_estimator_
+        elif getattr(model, "steps", None) and isinstance(model.steps, list):
+            model = model.steps[-1][1]
+        else:
+            break
+    return model
+
+
+def _margins(model, names):
+    """Yields how to call a model for its margins."""
+    last = _last(model)
+    library = family(last)
+    option = {"xgboost": dict(output_margin=True), "lightgbm": dict(raw_score=True), "catboost": dict(prediction_type="RawFormulaVal")}.get(library)
+    if option is not None and callable(getattr(model, "predict", None)):
+        (name, value), = option.items()
+        yield Output(lambda rows: model.predict(rows, **option), f"margin: predict({name}={value!r})", names)
+        return
+    if _kind(model) == "outlier_detector" or _detects_outliers(model):
+        if callable(getattr(model, "decision_function", None)):
+            yield _method(model, "decision_function", note='decision_function is explained, since predict returns labels of outliers; model_output="…" '
+                          "names another method")
+            return
+        if callable(getattr(model, "score_samples", None)):
+            yield _method(model, "score_samples", note='score_samples is explained, since predict returns labels; model_output="…" names another method')
+            return
+    if callable(getattr(model, "decision_function", None)) and (names is not None or not hasattr(model, "predict")):
+        note = None
+        if callable(getattr(model, "predict_proba", None)):
+            note = 'decision_function is explained; model_output="predict_proba" explains probabilities'
+        yield _method(model, "decision_function", names, note, warns=False)
+    link = type(getattr(getattr(last, "_base_loss", None) or getattr(last, "_loss", None), "link", None)).__name__
+    if link == "LogLink" and names is None and callable(getattr(model, "predict", None)):
+        yield Output(lambda rows: np.log(model.predict(rows)), "margin: log of predict",
+                     note='the logarithm of predict is explained, which is the margin of this model; model_output="predict" explains predict itself')
+
+
+def _by_methods(model, names):
+    """Yields how to call a model for probabilities, distances or predictions."""
+    if callable(getattr(model, "predict_proba", None)):
+        yield _method(model, "predict_proba", names)
+    is_clusterer = _kind(model) == "clusterer"
+    if is_clusterer and callable(getattr(model, "transform", None)):
+        yield Output(model.transform, "transform: distance to each cluster",
+                     note='the distances to the clusters (transform) are explained, since predict returns labels; model_output="…" names another method')
+    if callable(getattr(model, "predict", None)):
+        labels = getattr(model, "classes_", None)
+        if labels is None and is_clusterer:
+            labels = np.unique(getattr(model, "labels_", model.predict))
+        if labels is not None and not isinstance(labels, list) and np.ndim(labels) == 1:
+            yield Output(_indicators(model, np.asarray(labels)), "predict: 1 for the predicted label, else 0", [str(label) for label in labels],
+                         note="predict returns labels, and the model has no scores: each label is an output, 1 where it is predicted and 0 elsewhere")
+        else:
+            yield _method(model, "predict")
+
+
+def _indicators(model, labels):
+    def call(rows):
+        predicted = np.asarray(model.predict(rows))
+        if predicted.ndim > 1 and predicted.shape[1:] == (1,):
+            predicted = predicted[:, 0]
+        return (predicted[:, None] == labels[None, :]).astype(np.float64)
+
+    return call
+
+
+def _kind(model):
+    """Returns what kind of estimator scikit-learn takes a model for."""
+    kind = getattr(model, "_estimator_type", None)
+    if kind is None and callable(getattr(model, "__sklearn_tags__", None)):
+        try:
+            kind = model.__sklearn_tags__().estimator_type
+        except Exception:  # an estimator that another version of scikit-learn made
+            kind = None
+    return kind
+
+
+def _detects_outliers(model):
+    """Returns whether a model is an outlier detector of PyOD, which has labels and no classes."""
+    return any(base.__module__.partition(".")[0] == "pyod" for base in type(model).__mro__) and hasattr(model, "decision_function")
+
+
+def _torch(module):
+    def call(rows):
+        import torch
+
+        parameter = next(module.parameters(), None)
+        kind = {} if parameter is None else dict(dtype=parameter.dtype, device=parameter.device)
+        was_training = module.training
+        module.eval()
+        try:
+            with torch.no_grad():
+                return module(torch.as_tensor(rows if isinstance(rows, torch.Tensor) else np.asarray(rows)).to(**kind))
+        finally:
+            module.train(was_training)
+
+    return call

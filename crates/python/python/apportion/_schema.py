@@ -1,0 +1,259 @@
+"""What a function of rows is given: tables as numbers for the engine, and numbers as tables with the cells that came in."""
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
+import numpy as np
+
+from . import _cells, _tables
+from ._data import Table, Wanted, check_count, chosen
+from ._errors import DataError
+from ._names import listed, nearest
+
+
+class Grown(Exception):
+    """A column of further rows has cells that the schema does not hold: it has to be made from both tables."""
+
+
+class Schema:
+    """The columns of the table that a function takes.
+
+    Columns of numbers that 64-bit floats hold exactly are numbers. In any other column each distinct cell is kept as it came in, missing ones
+    included, and number k stands for cell k.
+
+    names: of the features, or None for arrays without.
+    """
+
+    def __init__(self, table, names=None):
+        self.template, self.width = table.template(), table.width
+        self.names = table.names if table.names is not None else names
+        self.columns = None
+
+    @classmethod
+    def of(cls, tables, names=None, what="X"):
+        """Returns the schema of the first of these tables that holds the cells of all, and the tables as numbers."""
+        first = tables[0]
+        first.check(what)
+        is_of_steps = len(first.shape or ()) > 1
+        check_count(first.width, Wanted(count=None if names is None or first.names is not None or is_of_steps else len(names)), what)
+        if first.names is not None:
+            chosen(first.names, Wanted(), what)
+        made = cls(first, names)
+        places = [made.places(table, what) for table in tables]
+        if not first.is_uniform() or any(table.whole(at) is None for table, at in zip(tables, places)):
+            if not hasattr(first, "array"):
+                raise DataError(f"{what} has columns that are not numbers; the background is a matrix of numbers ({first.library})")
+            made.columns = [_Column.of([(table, at[feature]) for table, at in zip(tables, places)], made.column_name(feature, what))
+                            for feature in range(made.width)]
+        return made, [made.encoded(table, what) for table in tables]
+
+    def column_name(self, feature, what):
+        return f'column "{self.names[feature] if self.names is not None else feature}" of {what}'
+
+    def places(self, table, what):
+        """Returns which columns of a table are the features."""
+        table.check(what)
+        shape = self.template.shape
+        if shape is not None and len(shape) > 1 and table.shape != shape:
+            raise DataError(f"{what} has rows of shape {table.shape}, expected {shape} as in the background")
+        found = chosen(table.names, Wanted(self.names), what) if table.names is not None else None
+        if found is None:
+            check_count(table.width, Wanted(count=self.width), what)
+            found = range(self.width)
+        return list(found)
+
+    def encoded(self, table, what="X"):
+        """Returns the rows of a table as numbers. Raises Grown if a column has to be kept otherwise to hold them."""
+        at = self.places(table, what)
+        names = self.names if self.names is not None else None if table.names is None else [table.names[place] for place in at]
+        if self.columns is None:
+            whole = table.whole(at)
+            if whole is None:
+                raise Grown
+            return Table(whole, names, table.index)
+        values = np.empty((table.length, self.width))
+        for feature, column in enumerate(self.columns):
+            values[:, feature] = column.encoded(table, at[feature], self.column_name(feature, what))
+        return Table(values, names, table.index)
+
+    def table(self, values):
+        """Returns rows of numbers as a table of the library that came in, with its columns, types and cells."""
+        values = np.ascontiguousarray(values)
+        if self.columns is None or not self.categorical():
+            made = self.template.of_numbers(values)
+            if made is not None:
+                return made
+        arrays = [column.decoded(np.ascontiguousarray(values[:, place])) for place, column in enumerate(self.columns)]
+        return self.template.table(arrays, len(values))
+
+    def as_arrays(self):
+        """Returns the same columns as arrays of NumPy, for functions that take no such tables; None if some are not numbers."""
+        if self.categorical():
+            return None
+        return Schema(_tables.Array(np.empty((0, self.width))), self.names)
+
+    def categorical(self):
+        """Returns the columns that are not numbers."""
+        return [] if self.columns is None else [feature for feature, column in enumerate(self.columns) if column.cells is not None]
+
+    def described(self, features):
+        """Returns the names of columns with their types, for messages."""
+        return ", ".join(f'"{self.names[feature] if self.names is not None else feature}" ({self.template.dtype(feature)})' for feature in features)
+
+    def shown(self, values):
+        """Returns rows of numbers as results show them: numbers, or codes of categories; and the categories by feature."""
+        features, categories = self.categorical(), {}
+        if features:
+            values = values.copy()
+        for feature in features:
+            values[:, feature], words = self.columns[feature].shown(values[:, feature])
+            if words is not None:
+                categories[feature] = words
+        return values, categories
+
+    def fingerprint(self):
+        """Returns text that differs if the cells behind equal numbers differ."""
+        return repr([(feature, list(map(str, self.columns[feature].codes))) for feature in self.categorical()])
+
+
+class _Column:
+    """A column: numbers, or the distinct cells that its codes stand for.
+
+    cells: an array of the library with the cells in the order of their codes; None for numbers.
+    codes: the code of each cell by its key.
+    missing: which missing value NaN stands for in numbers; None as long as there is none.
+    """
+
+    def __init__(self, template, place):
+        self.template, self.place = template, place
+        self.codes = self.cells = self.missing = None
+
+    @classmethod
+    def of(cls, sources, name):
+        (first, place), *others = sources
+        made = cls(first.template(), place)
+        held = [first.numbers(place), *(made._numbers(table, at, name) for table, at in others)]
+        kinds = None if any(numbers is None for numbers in held) else set().union(*(kinds for _, kinds in held))
+        if kinds is not None and len(kinds) < 2:
+            made.missing = next(iter(kinds), None)
+            return made
+        made.codes, made.cells = {}, first.chosen(first.array(place), np.arange(0))
+        if getattr(first.dtype(place), "name", "") == "category":
+            # Every category has its code from the beginning, in the order of the categories.
+            known = made.template.converted(place, list(first.dtype(place).categories))
+            made._add(made.template.distinct(known)[0], known)
+        return made
+
+    def _numbers(self, table, at, name):
+        """Returns a column of another table as numbers, if this one can hold them, and its missing values as they are here."""
+        if not hasattr(table, "array"):
+            values = table.whole([at])[:, 0]
+            return values, {_tables.NAN} if np.isnan(values).any() else set()
+        numbers = table.numbers(at)
+        if numbers is None:
+            numbers = _numbers_of_cells(table, at)
+        if numbers is None:
+            return None
+        values, kinds = numbers
+        if kinds and not self.template.has_null(self.place):
+            kinds = {_tables.NAN}
+        elif kinds and type(table) is not type(self.template):
+            kinds = {self.missing or _tables.NULL}
+        return values, kinds
+
+    def encoded(self, table, at, name):
+        if self.cells is None:
+            numbers = self._numbers(table, at, name)
+            if numbers is None:
+                if self.template.dtype(self.place) == (table.dtype(at) if type(table) is type(self.template) else None):
+                    raise Grown
+                raise DataError(f"{name} has {_odd_cell(table, at)!r}, expected numbers that the background's type {self.template.dtype(self.place)} holds exactly; "
+                                "pass background and X with the same types")
+            values, kinds = numbers
+            if len(kinds) > 1 or kinds and self.missing not in (None, *kinds):
+                raise Grown
+            self.missing = self.missing or next(iter(kinds), None)
+            return values
+        if not hasattr(table, "array"):
+            table, at = _tables.Array(table.whole([at])), 0
+        keys, first, codes = table.distinct(table.array(at))
+        piece = table.chosen(table.array(at), first)
+        if type(table) is not type(self.template) or table.dtype(at) != self.template.dtype(self.place):
+            cells = table.cells(piece)
+            if table.library in ("polars", "pyarrow") and table.library != self.template.library:
+                # A null becomes what is missing in this column, if that is one thing.
+                own = [cell for cell in self.template.cells(self.cells) if _cells.is_missing(cell)]
+                cells = [own[0] if cell is None and len(own) == 1 else cell for cell in cells]
+            piece = self._converted(cells, name)
+            keys, _, places = self.template.distinct(piece)
+            keys = [keys[place] for place in places]
+        found = self._add(keys, piece)
+        return found[codes] if len(found) else np.empty(len(codes))
+
+    def _add(self, keys, cells):
+        """Returns the codes of cells, with new ones for those that have none yet."""
+        new, before = [], len(self.codes)
+        for place, key in enumerate(keys):
+            if self.codes.setdefault(key, before + len(new)) == before + len(new):
+                new.append(place)
+        if new:
+            cells = cells if len(new) == len(keys) else self.template.chosen(cells, np.array(new))
+            self.cells = self.template.joined([self.cells, cells]) if before else cells
+        return np.array([self.codes[key] for key in keys], dtype=np.float64)
+
+    def _converted(self, cells, name):
+        """Returns cells of another type as those of this column."""
+        dtype = self.template.dtype(self.place)
+        known = [str(word) for word in getattr(dtype, "categories", ())]
+        try:
+            made = self.template.converted(self.place, cells)
+            kept = self.template.cells(made)
+        except Exception as error:  # each library has its own
+            raise DataError(f"{name} cannot be stored as the background's type {dtype}: {error}") from error
+        for cell, back in zip(cells, kept):
+            if not _cells.same(cell, back):
+                if not known:
+                    raise DataError(f"{name} has {cell!r}, which the background's type {dtype} cannot hold; pass both with the same types")
+                meant = nearest(str(cell), known)
+                hint = f'did you mean "{meant}"?' if meant is not None else f"categories of the background: {listed(known)}"
+                raise DataError(f"unknown category {cell!r} in {name}; {hint}")
+        return made
+
+    def decoded(self, values):
+        if self.cells is None:
+            return self.template.column(self.place, values, self.missing)
+        return self.template.chosen(self.cells, values.astype(np.intp))
+
+    def shown(self, values):
+        """Returns codes as results show them, and the categories; or numbers, and None, if all cells are numbers."""
+        words = [_cells.shown(cell) for cell in self.template.cells(self.cells)]
+        codes = values.astype(np.intp)
+        if not any(isinstance(word, str) for word in words) and getattr(self.template.dtype(self.place), "name", "") != "category":
+            return np.array([np.nan if word is None else float(word) for word in words])[codes], None
+        places, kept = np.full(len(words), np.nan), {}
+        for code, word in enumerate(words):
+            if word is not None:
+                places[code] = kept.setdefault((type(word), word), len(kept))
+        return places[codes], [word for _, word in kept]
+
+
+def _numbers_of_cells(table, at):
+    """Returns a column of objects as numbers if 64-bit floats hold each cell exactly, or it is missing; else None."""
+    array = table.array(at)
+    _, first, codes = table.distinct(array)
+    found, kinds = np.empty(len(first)), set()
+    for place, cell in enumerate(table.cells(table.chosen(array, first))):
+        if _cells.is_missing(cell):
+            found[place], kinds = np.nan, {_tables.NAN}
+        elif _is_exact(cell):
+            found[place] = float(cell)
+        else:
+            return None
+    return found[codes] if len(found) else np.empty(len(codes)), kinds
+
+
+def _is_exact(cell):
+    return isinstance(cell, (bool, int, float, np.integer, np.floating, np.bool_)) and float(cell) == cell
+
+
+def _odd_cell(table, at):
+    """Returns the first cell of a column that is not a number that 64-bit floats hold."""
+    return next((cell for cell in table.cells(table.array(at)) if not _cells.is_missing(cell) and not _is_exact(cell)), None)

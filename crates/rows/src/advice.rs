@@ -1,0 +1,227 @@
+//! What a cell is that is not a number, and what to do about it without losing what it says.
+
+use crate::cells::number;
+use crate::nearest::shown;
+use crate::thousands::without_marks;
+
+/// Words that people write for missing values, in lower case, besides those that are read as missing. They may mean something else, so the
+/// user decides.
+const LIKELY_MISSING: [&str; 24] = [
+    "-",
+    "--",
+    "---",
+    ".",
+    "..",
+    "...",
+    "*",
+    "missing",
+    "unknown",
+    "n.a.",
+    "na.",
+    "n.d.",
+    "nil",
+    "none",
+    "undefined",
+    "(null)",
+    "(blank)",
+    "blank",
+    "\\n",
+    "#value!",
+    "#ref!",
+    "#div/0!",
+    "#num!",
+    "#name?",
+];
+
+/// Signs and codes of currencies.
+const CURRENCIES: [&str; 14] =
+    ["$", "€", "£", "¥", "₹", "₽", "₩", "US$", "USD", "EUR", "GBP", "CHF", "JPY", "CNY"];
+
+/// Pairs of words for true and false, in lower case.
+const YES_AND_NO: [[&str; 2]; 5] = [["yes", "no"], ["y", "n"], ["t", "f"], ["on", "off"], ["ja", "nein"]];
+
+/// Whether people write this word for a missing value.
+pub(crate) fn may_be_missing(text: &str) -> bool {
+    LIKELY_MISSING.contains(&text.to_lowercase().as_str())
+}
+
+/// The advice for a word that may stand for a missing value; nothing for other words, which would be lost by it.
+pub(crate) fn mark_as_missing(text: &str) -> String {
+    if may_be_missing(text) {
+        format!("; if it stands for a missing value, pass --missing {}", shown(text))
+    } else {
+        String::new()
+    }
+}
+
+/// Describes a text that is not a number, and how to write what it says: the predicate of a sentence about the cell. `is_of_a_model` is
+/// whether a model decides what numbers mean.
+pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> String {
+    let given = shown(text);
+    let trained = if is_of_a_model { ", as the model was trained" } else { "" };
+    if let Some(infinite) = infinite(text) {
+        return format!("is {given}, an infinite number; write it as {infinite}");
+    }
+    if let Some(plain) = without_marks(text, decimal_comma) {
+        let plain = shown(&plain);
+        return format!(
+            "is {given}, a number with marks between thousands; write it without them, as in {plain}"
+        );
+    }
+    if let Some([percent, share]) = percentage(text, decimal_comma) {
+        return format!("is {given}, a percentage; write {percent} or {share}{trained}");
+    }
+    if let Some(amount) = amount(text, decimal_comma) {
+        return format!("is {given}, an amount of money; write the number alone, as in {amount}");
+    }
+    if is_date(text) {
+        let how = if is_of_a_model {
+            "write the number that the model was trained on, such as the days since a date"
+        } else {
+            "write a number, such as the days since a date"
+        };
+        return format!("is {given}, a date or time; {how}");
+    }
+    if let Some((plain, unit)) = with_unit(text, decimal_comma) {
+        return format!(
+            "is {given}, a number with the unit {}; write the number alone, as in {plain}",
+            shown(unit)
+        );
+    }
+    let known = if is_of_a_model { ", and the model has no categories for this column" } else { "" };
+    let lower = text.to_lowercase();
+    let encode = match YES_AND_NO.iter().find(|pair| pair.contains(&lower.as_str())) {
+        Some([yes, no]) => {
+            format!("write numbers for its words{trained}, such as 1 for {yes:?} and 0 for {no:?}")
+        }
+        None => format!("write a number for each of its words{trained}"),
+    };
+    let explain =
+        if is_of_a_model { ", or explain the program that encodes them with --predict" } else { "" };
+    format!("is {given}, which is not a number{known}; {encode}{explain}{}", mark_as_missing(text))
+}
+
+/// How an infinite number is written that other programs write otherwise.
+fn infinite(text: &str) -> Option<&'static str> {
+    match text {
+        "∞" | "+∞" | "1.#INF" | "+1.#INF" => Some("inf"),
+        "-∞" | "−∞" | "-1.#INF" => Some("-inf"),
+        _ => None,
+    }
+}
+
+/// A number as it is written without marks between thousands.
+fn plain(text: &str, decimal_comma: bool) -> Option<String> {
+    let text = text.trim();
+    match number(text, decimal_comma) {
+        Some(value) if value.is_finite() => Some(text.to_owned()),
+        _ => without_marks(text, decimal_comma),
+    }
+}
+
+/// The number before the sign, and that number over a hundred.
+fn percentage(text: &str, decimal_comma: bool) -> Option<[String; 2]> {
+    let percent = plain(text.strip_suffix('%')?, decimal_comma)?;
+    // The decimal point moves: a division would round.
+    let share: f64 = format!("{}e-2", percent.replacen(',', ".", 1)).parse().ok()?;
+    let share = share.to_string();
+    Some([percent, if decimal_comma { share.replacen('.', ",", 1) } else { share }])
+}
+
+/// The number of an amount of money.
+fn amount(text: &str, decimal_comma: bool) -> Option<String> {
+    let (sign, unsigned) = match text.strip_prefix(['-', '−']) {
+        Some(rest) => ("-", rest.trim_start()),
+        None => ("", text),
+    };
+    let bare = |currency: &&str| unsigned.strip_prefix(currency).or_else(|| unsigned.strip_suffix(currency));
+    let number = CURRENCIES.iter().find_map(|currency| plain(bare(&currency)?, decimal_comma))?;
+    Some(format!("{sign}{number}"))
+}
+
+/// A number followed by letters.
+fn with_unit(text: &str, decimal_comma: bool) -> Option<(String, &str)> {
+    let is_of_unit =
+        |letter: char| letter.is_alphabetic() || matches!(letter, '°' | '/' | '²' | '³' | '"' | '\'');
+    let begins = text
+        .rfind(|letter: char| !is_of_unit(letter))
+        .map_or(0, |at| at + text[at..].chars().next().map_or(0, char::len_utf8));
+    let (number, unit) = text.split_at(begins);
+    (!unit.is_empty()).then_some(()).and(plain(number, decimal_comma)).map(|number| (number, unit))
+}
+
+/// Whether a text is made as dates and times are: groups of digits between the marks of dates, at least three of them, or a time of day.
+fn is_date(text: &str) -> bool {
+    let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
+    let groups = |text: &str, marks: &[char]| -> Option<usize> {
+        let mark =
+            text.chars().find(|letter| !letter.is_ascii_digit()).filter(|mark| marks.contains(mark))?;
+        let parts: Vec<&str> = text.split(mark).collect();
+        let are_digits = parts
+            .iter()
+            .all(|part| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit()));
+        are_digits.then_some(parts.len())
+    };
+    let is_time = |text: &str| {
+        let text = text.split(['.', '+', 'Z', '-', ' ']).next().unwrap_or_default();
+        matches!(groups(text, &[':']), Some(2 | 3))
+    };
+    let is_day = |text: &str| groups(text, &['-', '/', '.']) == Some(3);
+    match time {
+        "" => is_day(date) || is_time(date),
+        time => is_day(date) && is_time(time),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_cell_says_is_kept() {
+        for (cell, says) in [
+            ("71.2%", "a percentage; write 71.2 or 0.712, as the model was trained"),
+            ("5 %", "a percentage; write 5 or 0.05"),
+            ("-0.5%", "write -0.5 or -0.005"),
+            ("1,234%", "write 1234 or 12.34"),
+            ("$5", "an amount of money; write the number alone, as in 5"),
+            ("-$1,234.50", "as in -1234.50"),
+            ("12 €", "as in 12"),
+            ("USD 7.5", "as in 7.5"),
+            ("1 234", "marks between thousands; write it without them, as in \"1234\""),
+            ("12cm", "a number with the unit \"cm\"; write the number alone, as in 12"),
+            ("36.6 °C", "with the unit \"°C\"; write the number alone, as in 36.6"),
+            ("2024-01-31", "a date or time; write the number that the model was trained on"),
+            ("31.1.2024", "a date or time"),
+            ("1/31/24 12:30", "a date or time"),
+            ("2024-01-31T12:30:00.5Z", "a date or time"),
+            ("12:30", "a date or time"),
+            ("∞", "an infinite number; write it as inf"),
+            ("-1.#INF", "an infinite number; write it as -inf"),
+            (
+                "yes",
+                "which is not a number, and the model has no categories for this column; write numbers for its words",
+            ),
+            ("No", "such as 1 for \"yes\" and 0 for \"no\""),
+            (
+                "tall",
+                "write a number for each of its words, as the model was trained, or explain the program",
+            ),
+            ("Unknown", "; if it stands for a missing value, pass --missing \"Unknown\""),
+            ("-", "pass --missing \"-\""),
+            ("#DIV/0!", "pass --missing"),
+        ] {
+            let said = describe(cell, false, true);
+            assert!(said.starts_with(&format!("is {cell:?}, ")) && said.contains(says), "{cell}: {said}");
+            let is_marker = ["Unknown", "-", "#DIV/0!"].contains(&cell);
+            assert_eq!(said.contains("--missing"), is_marker, "{said}");
+            assert!(!said.contains("empty") && !said.contains("--ignore"), "{said}");
+        }
+        assert!(describe("71,2 %", true, false).ends_with("write 71,2 or 0,712"));
+        assert!(!describe("tall", false, false).contains("the model"));
+        for cell in ["10.12", "a-b-c", "1-2", "12-", "v1.2", "%", "$", "cm"] {
+            let said = describe(cell, false, true);
+            assert!(said.contains("which is not a number"), "{said}");
+        }
+    }
+}

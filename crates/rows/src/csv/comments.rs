@@ -1,0 +1,87 @@
+//! Lines above the header that begin with `#`.
+
+use super::lines::split_header;
+use super::separator;
+use crate::cells::number;
+use crate::error::Result;
+use crate::wanted::Wanted;
+
+/// Where the header begins: behind the comments, of which there are so many lines.
+pub(super) struct Comments {
+    pub(super) bytes: usize,
+    pub(super) lines: usize,
+}
+
+/// Finds the comments at the beginning of a text.
+///
+/// All lines that begin with `#` before the first that does not are comments. The last of them may as well be the header, as in `#id,age`:
+/// it is the header if it has as many cells as the line below, unless that is a header by its names or its words.
+pub(super) fn find(text: &[u8], wanted: &Wanted<'_>) -> Result<Comments> {
+    let mut lines = vec![0];
+    let mut rest = text;
+    while rest.first() == Some(&b'#') {
+        let Some(end) = rest.iter().position(|&byte| byte == b'\n') else { break };
+        rest = &rest[end + 1..];
+        lines.push(text.len() - rest.len());
+    }
+    let block = lines.len() - 1;
+    let comments = |lines_before: usize| Comments { bytes: lines[lines_before], lines: lines_before };
+    if block == 0 || rest.is_empty() {
+        return Ok(comments(0));
+    }
+    let last = &text[lines[block - 1]..];
+    // Where nothing tells what separates the cells of the lines below, the last line may be the header that does.
+    let Ok(separator) = separator::find(rest, wanted) else { return Ok(comments(block - 1)) };
+    let cells = |text: &[u8]| separator::cells(split_header(text, separator).0, separator);
+    let (marked, below) = (cells(last), cells(rest));
+    if marked.len() != below.len() {
+        return Ok(comments(block));
+    }
+    let known = |cells: &[String]| separator::known(cells, wanted);
+    let is_number = |cell: &String| number(cell, wanted.decimal_comma).is_some();
+    let is_header = match known(&below).cmp(&known(&marked)) {
+        std::cmp::Ordering::Greater => false,
+        std::cmp::Ordering::Less => true,
+        std::cmp::Ordering::Equal => {
+            let second = cells(split_header(rest, separator).1);
+            below.iter().any(is_number) || !second.iter().any(is_number)
+        }
+    };
+    Ok(comments(if is_header { block - 1 } else { block }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_end_where_the_header_begins() {
+        for (text, lines) in [
+            ("a,b\n1,2\n", 0),
+            ("# exported 2026-01-01\na,b\n1,2\n", 1),
+            ("# exported 2026-01-01\r\n# by Ann\r\na;b\r\n1;2\r\n", 2),
+            ("#id,age\n1,2\n3,4\n", 0),
+            ("# exported\n#id,age\n1,2\n", 1),
+            ("# one, two\na,b\n1,2\n", 1),
+            ("# \"an open quote\na,b\n1,2\n", 1),
+            ("#\n#\n#\na\n1\n", 3),
+            ("#a\n1\n2\n", 0),
+            ("# a comment\na\n1\n", 1),
+            ("# a, b and c\na\tb\n1\t2\n", 1),
+            ("#id,city\nx,Rome\ny,Oslo\n", 0),
+            ("# nothing else\n", 0),
+            ("#a,b", 0),
+        ] {
+            let found = find(text.as_bytes(), &Wanted::default()).unwrap();
+            assert_eq!(found.lines, lines, "{text:?}");
+            assert_eq!(text[..found.bytes].matches('\n').count(), lines, "{text:?}");
+        }
+        // Names that are wanted decide.
+        let names = ["city", "land"].map(str::to_owned);
+        let wanted = Wanted { names: Some(&names), ..Wanted::default() };
+        assert_eq!(find(b"#x,y\ncity,land\nRome,Italy\n", &wanted).unwrap().lines, 1);
+        let names = ["#x", "y"].map(str::to_owned);
+        let wanted = Wanted { names: Some(&names), ..Wanted::default() };
+        assert_eq!(find(b"#x,y\ncity,land\n1,2\n", &wanted).unwrap().lines, 0);
+    }
+}
