@@ -37,7 +37,7 @@ def check(model, ensemble, given, values, what="X", *, linked=False, threads=Non
     several = members(model)
     if several is not None:
         # Each model by itself: the mean of margins is a number that no model of a list has a method for.
-        return max(_check(member, ensemble.member(place), given, values, what, False, threads, f"model {place} of the list: ")
+        return max(_check(member, ensemble._member(place), given, values, what, False, threads, f"model {place} of the list: ")
                    for place, member in enumerate(several))
     return _check(model, ensemble, given, values, what, linked, threads, "")
 

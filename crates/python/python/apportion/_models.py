@@ -58,7 +58,7 @@ class Ensemble:
         """What its user should know: what the file lacks, which rounds are used if there is a choice, and what a mean is of."""
         return [*self._core.notes, *self._notes]
 
-    def member(self, place):
+    def _member(self, place):
         """One of the ensembles that a list of models was read as."""
         one = Ensemble._of(self._made_of[place : place + 1], self.classes, self.missing)
         one._chosen = self._chosen
@@ -330,7 +330,7 @@ def _read_as_ensemble(model, rounds):
         raise
     ensemble._chosen = asked is not None
     try:
-        ensemble._source = weakref.ref(model)
+        ensemble._source = weakref.ref(model) if several is not None or first.is_object else None
     except TypeError:
         # Lists and some objects of C cannot be referred to weakly; a list of models holds no more than they do.
         ensemble._source = lambda: model
