@@ -174,6 +174,10 @@ def scikit_learn_models():
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     few = dict(n_estimators=5, random_state=0)
+    # The algorithm SAMME.R of older versions is not a sum of trees.
+    boosted = AdaBoostClassifier(n_estimators=4)
+    if getattr(boosted, "algorithm", None) == "SAMME.R":
+        boosted.set_params(algorithm="SAMME")
     return {
         "numbers": [DecisionTreeRegressor(), RandomForestRegressor(**few), GradientBoostingRegressor(**few), HistGradientBoostingRegressor(max_iter=5),
                     BaggingRegressor(n_estimators=3), Ridge(), LinearSVR(), GridSearchCV(Ridge(), {"alpha": [1, 2]}),
@@ -181,10 +185,10 @@ def scikit_learn_models():
         "counts": [PoissonRegressor(), HistGradientBoostingRegressor(loss="poisson", max_iter=5)],
         "targets": [RandomForestRegressor(**few), MultiOutputRegressor(GradientBoostingRegressor(**few)), Ridge()],
         "classes": [DecisionTreeClassifier(), RandomForestClassifier(**few), ExtraTreesClassifier(**few), GradientBoostingClassifier(**few),
-                    HistGradientBoostingClassifier(max_iter=5), LogisticRegression(), RidgeClassifier(), LinearSVC(), AdaBoostClassifier(n_estimators=4),
+                    HistGradientBoostingClassifier(max_iter=5), LogisticRegression(), RidgeClassifier(), LinearSVC(), boosted,
                     LinearDiscriminantAnalysis(), SGDClassifier(), make_pipeline(StandardScaler(), LogisticRegression())],
         "two classes": [RandomForestClassifier(**few), GradientBoostingClassifier(**few), LogisticRegression(), SVC(kernel="linear", probability=True),
-                        SGDClassifier(loss="log_loss"), AdaBoostClassifier(n_estimators=4)],
+                        SGDClassifier(loss="log_loss"), boosted],
     }
 
 

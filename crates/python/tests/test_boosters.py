@@ -89,6 +89,10 @@ def test_a_choice_of_rounds_is_noted_and_can_be_changed(stopped):
     assert again.notes == ensemble.notes and again.rounds == ensemble.rounds
     with pytest.raises(apportion.UsageError):
         apportion.Ensemble(booster, rounds=1000)
+    # Rounds that are chosen later hold, too.
+    later = apportion.TreeExplainer(apportion.Ensemble(model), rounds=2)
+    assert later.ensemble.rounds[:2] == (0, 2) and later.ensemble.source is model
+    assert np.abs(later.ensemble.predict(rows) - model.predict(rows, iteration_range=(0, 2))).max() < 1e-5
 
 
 @pytest.mark.parametrize("kind", ["wrapper", "Booster", "kept in training", "best chosen", "forest", "from text"])

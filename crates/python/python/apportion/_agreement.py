@@ -52,17 +52,15 @@ def _check(model, ensemble, given, values, what, linked, threads, whose):
         return 0
     first = None
     for rows in _containers(model, ensemble, given, places, values):
-        found = [candidate for candidate in own_predictions(model, ensemble, rows, linked) if ours.is_comparable(candidate)]
-        if _is_single(rows) and found and family(model) == "sklearn":
-            # Steps before trees compute in 32 bits if rows are so: a threshold that is met by rounding alone is not a fault of the reading.
-            found += [candidate for candidate in own_predictions(model, ensemble, _doubled(rows), linked) if ours.is_comparable(candidate)]
-        if not found:
-            continue
-        faults = [(candidate, *ours.faults(candidate, _computes_in_single(model, rows))) for candidate in found]
-        first = faults[0]
-        if not all(len(fault[1]) for fault in faults):
-            return len(places)
-        break
+        for candidate in _candidates(model, ensemble, rows, linked):
+            if not ours.is_comparable(candidate):
+                continue
+            wrong, own, read = ours.faults(candidate, _computes_in_single(model, rows))
+            if not len(wrong):
+                return len(places)
+            first = first or (candidate, wrong, own, read)
+        if first is not None:
+            break
     if first is None:
         return 0
     candidate, wrong, own, read = first
@@ -70,6 +68,13 @@ def _check(model, ensemble, given, values, what, linked, threads, whose):
                      for row in wrong[:3])
     more = f"; and {len(wrong) - 3} more of {len(places)} rows" if len(wrong) > 3 else ""
     raise ModelError(f"{whose}the model was read differently than it predicts: {rows}{more}; please report this, or pass check=False to explain the trees as read")
+
+
+def _candidates(model, ensemble, rows, linked):
+    yield from own_predictions(model, ensemble, rows, linked)
+    if _is_single(rows) and family(model) == "sklearn":
+        # Steps before trees compute in 32 bits if rows are so: a threshold that is met by rounding alone is not a fault of the reading.
+        yield from own_predictions(model, ensemble, _doubled(rows), linked)
 
 
 class Prediction:
@@ -120,30 +125,30 @@ def _text(numbers):
     return texts[0] if len(numbers) == 1 else f"[{', '.join(texts)}{', …' if len(numbers) > 4 else ''}]"
 
 
-# What each library is asked.
+# The methods of each library.
 
 
 def own_predictions(model, ensemble, rows, linked=False):
-    """What a model itself predicts for rows in its own kind of container, as a list of `Prediction`s of which one has to agree; empty where it
+    """Yields what a model itself predicts for rows in a kind of container that it may take, as `Prediction`s of which one has to agree; nothing if it
     refuses the rows."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        calls = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}.get(family(model), _scikit_learn)(model, ensemble, linked)
-        found = []
-        for label, call, is_linked in calls:
-            if linked and not is_linked:
-                continue
-            try:
-                found.extend(Prediction(label, numbers, is_linked) for numbers in _forms(call(rows), len(ensemble_rows(rows))))
-            except Exception:
-                # Any error of a foreign library on rows of a kind that it does not take.
-                continue
-    return found
+    calls = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}.get(family(model), _scikit_learn)(model, ensemble, linked)
+    for label, call, is_linked in calls:
+        if linked and not is_linked:
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = _forms(call(rows), _count(rows))
+        except Exception:
+            # Any error of a foreign library on rows of a kind that it does not take.
+            continue
+        for numbers in found:
+            yield Prediction(label, numbers, is_linked)
 
 
-def ensemble_rows(rows):
-    """Something whose length is the number of rows."""
-    return range(rows.num_row()) if hasattr(rows, "num_row") and callable(rows.num_row) else range(rows.shape[0])
+def _count(rows):
+    """The number of rows of a container."""
+    return rows.num_row() if callable(getattr(rows, "num_row", None)) else rows.shape[0]
 
 
 def _forms(answer, count):

@@ -64,6 +64,13 @@ class Ensemble:
         one._chosen = self._chosen
         return one
 
+    def _of_rounds(self, rounds):
+        """The same models with other rounds."""
+        rounds = _rounds(rounds)
+        other = Ensemble._of([(content, rounds) for content, _ in self._made_of], self.classes, self.missing)
+        other._source, other._chosen = self._source, True
+        return other
+
     @property
     def source(self):
         """The object in memory that this was read from; None for files, after pickling, and when the object is gone."""
@@ -139,22 +146,22 @@ class _Reading:
     rounds: those that its `predict` uses, in the form of the core: None for the best of the file, True for all, or a range.
     missing: the number that stands for a missing value besides NaN.
     is_object: whether it was an object that can predict, and not a file.
-    tell: a function from the rounds of the core to a note and whether it is a warning, or None.
+    note: a function from the rounds of the core to a note and whether it is a warning, or None.
     """
 
-    def __init__(self, content, classes=None, rounds=None, missing=None, is_object=True, tell=None):
+    def __init__(self, content, classes=None, rounds=None, missing=None, is_object=True, note=None):
         self.content, self.classes, self.rounds, self.missing, self.is_object = content, classes, rounds, missing, is_object
-        self.tell = tell or (lambda rounds: None)
+        self.note = note or (lambda rounds: None)
 
 
 def _read(model):
     """What is read of one model; None if nothing here knows its kind. Raises Unknown with the reason if it cannot be read exactly."""
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return _Reading(bytes(model), is_object=False, tell=_best_of_a_file)
+        return _Reading(bytes(model), is_object=False, note=_best_of_a_file)
     if isinstance(model, (str, os.PathLike)):
         try:
             with open(model, "rb") as file:
-                return _Reading(file.read(), is_object=False, tell=_best_of_a_file)
+                return _Reading(file.read(), is_object=False, note=_best_of_a_file)
         except OSError as error:
             raise ModelError(f"cannot read the model {os.fspath(model)}: {error.strerror}") from error
     library, kind = family(model), type(model)
@@ -198,7 +205,7 @@ def _of_xgboost(model):
     classes = getattr(model, "classes_", None) if hasattr(model, "n_classes_") else None
     rounds = True if booster is model else _rounds_of_wrapper(model)
 
-    def tell(used):
+    def note(used):
         start, end, count, best = used
         if end < count:
             return (f"{_used(used)}, up to the best one (best_iteration), as {type(model).__name__}.predict uses them; "
@@ -207,7 +214,7 @@ def _of_xgboost(model):
             return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one (best_iteration) is {best - 1}: "
                     f"rounds={best} uses those up to it", True)
 
-    return _Reading(bytes(booster.save_raw("ubj")), classes, rounds, _missing(model), tell=tell)
+    return _Reading(bytes(booster.save_raw("ubj")), classes, rounds, _missing(model), note=note)
 
 
 def _rounds_of_wrapper(model):
@@ -239,12 +246,12 @@ def _of_lightgbm(model):
     best, count = booster.best_iteration, booster.current_iteration()
     used = min(best, count) if best is not None and best > 0 else count
 
-    def tell(rounds):
+    def note(rounds):
         if rounds[1] < rounds[2]:
             return f"{_used(rounds)}, up to the best one (best_iteration), as {type(model).__name__}.predict uses them; rounds=\"all\" uses all", False
 
     text = booster.model_to_string(num_iteration=-1)
-    return _Reading(text.encode(), getattr(model, "classes_", None), True if used == count else (0, used), tell=tell)
+    return _Reading(text.encode(), getattr(model, "classes_", None), True if used == count else (0, used), note=note)
 
 
 def _of_catboost(model):
@@ -262,13 +269,13 @@ def _of_catboost(model):
     classes = getattr(model, "classes_", None)
     best = getattr(model, "best_iteration_", None)
 
-    def tell(rounds):
+    def note(rounds):
         count = rounds[2]
         if best is not None and best + 1 < count:
             return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one (best_iteration_) is {best}: "
                     f"rounds={best + 1} uses those up to it", False)
 
-    return _Reading(content, classes if classes is not None and len(classes) else None, True, tell=tell)
+    return _Reading(content, classes if classes is not None and len(classes) else None, True, note=note)
 
 
 def _of_sklearn(model):
@@ -312,14 +319,14 @@ def members(model):
 
 def _read_as_ensemble(model, rounds):
     """The model as an ensemble. Raises Unknown if it is not read exactly; the message is None if nothing here knows its kind."""
-    asked, several = _rounds(rounds), members(model)
+    requested, several = _rounds(rounds), members(model)
     readings = [_read(model)] if several is None else [_read_member(member, place) for place, member in enumerate(several)]
     if several is not None:
         _check_alike(several, readings)
     first = readings[0]
     if first is None:
         raise Unknown(None)
-    parts = [(reading.content, reading.rounds if asked is None else asked) for reading in readings]
+    parts = [(reading.content, reading.rounds if requested is None else requested) for reading in readings]
     try:
         ensemble = Ensemble._of(parts, first.classes, first.missing)
     except UsageError:
@@ -328,16 +335,16 @@ def _read_as_ensemble(model, rounds):
         if several is None and first.is_object:
             raise Unknown(str(error)) from error
         raise
-    ensemble._chosen = asked is not None
+    ensemble._chosen = requested is not None
     try:
         ensemble._source = weakref.ref(model) if several is not None or first.is_object else None
     except TypeError:
         # Lists and some objects of C cannot be referred to weakly; a list of models holds no more than they do.
         ensemble._source = lambda: model
     ensemble._warned = []
-    if asked is None:
-        told = [reading.tell(used) for reading, used in zip(readings, ensemble._member_rounds)]
-        for place, note in enumerate(told):
+    if requested is None:
+        for place, (reading, used) in enumerate(zip(readings, ensemble._member_rounds)):
+            note = reading.note(used)
             if note is None:
                 continue
             text = note[0] if several is None else f"model {place} of the list: {note[0]}"
@@ -389,7 +396,7 @@ def ensemble_or_reason(model, rounds=None, level=3):
     Raises NotFittedError for models before `fit`, UsageError for impossible rounds, and ModelError for files and lists, which cannot be called.
     """
     if isinstance(model, Ensemble):
-        return model, None
+        return model if rounds is None else model._of_rounds(rounds), None
     try:
         found = _read_as_ensemble(model, rounds)
     except Unknown as problem:
@@ -409,4 +416,5 @@ def ensemble(model, rounds=None, level=3):
     if found is not None:
         return found
     problem = reason or f"{_kind(model)} is not a tree or linear model of xgboost, lightgbm, catboost or scikit-learn, nor a file of one"
-    raise ModelError(f"{problem}; apportion.Explainer(model, X) explains any model that can be called")
+    remedy = "" if "apportion.Explainer" in problem else "; apportion.Explainer(model, X) explains any model that can be called"
+    raise ModelError(f"{problem}{remedy}")
