@@ -28,7 +28,8 @@ def mixed():
     count = 200
     frame = pandas.DataFrame({
         "a": random.normal(size=count), "c": pandas.Categorical(random.choice(["x", "y", "z"], count)), "i": random.integers(0, 5, count),
-        "b": random.random(count) > 0.5, "o": pandas.Categorical(random.choice([10, 20, 5], count)), "m": random.choice([1.0, 2.0, np.nan], count),
+        "b": random.random(count) > 0.5, "o": pandas.Categorical(random.choice([10, 20, 5], count)),
+        "m": random.choice([1.0, 2.0, np.nan], count),
     })
     return frame, (2 * frame["a"] + 3 * (frame["c"] == "x") + frame["b"] + 2 * (frame["o"] == 5)).to_numpy(dtype=float)
 
@@ -36,7 +37,8 @@ def mixed():
 XGBOOST = {
     "plain": dict(), "dart": dict(booster="dart", rate_drop=0.3), "gblinear": dict(booster="gblinear"), "large base": dict(base_score=1e5),
     "parallel trees": dict(num_parallel_tree=5, subsample=0.5, learning_rate=1), "counts": dict(objective="count:poisson"),
-    "gamma": dict(objective="reg:gamma"), "tweedie": dict(objective="reg:tweedie"), "many trees": dict(n_estimators=1000, learning_rate=0.02),
+    "gamma": dict(objective="reg:gamma"), "tweedie": dict(objective="reg:tweedie"),
+    "many trees": dict(n_estimators=1000, learning_rate=0.02),
     "leaf-wise": dict(max_depth=0, grow_policy="lossguide", max_leaves=20, tree_method="hist"), "missing is 0": dict(missing=0.0),
 }
 
@@ -125,7 +127,8 @@ def test_lightgbm_classes_agree(mixed, kind):
 
 
 CATBOOST = {
-    "plain": dict(), "depthwise": dict(grow_policy="Depthwise"), "counts": dict(loss_function="Poisson"), "missing above": dict(nan_mode="Max"),
+    "plain": dict(), "depthwise": dict(grow_policy="Depthwise"), "counts": dict(loss_function="Poisson"),
+    "missing above": dict(nan_mode="Max"),
     "quantiles": dict(loss_function="MultiQuantile:alpha=0.1,0.5"), "many trees": dict(iterations=500),
 }
 
@@ -135,7 +138,8 @@ def test_catboost_agrees(mixed, kind):
     catboost = pytest.importorskip("catboost")
     frame, targets = mixed
     rows = frame.assign(c=frame["c"].astype(str), o=frame["o"].astype(int))
-    model = catboost.CatBoostRegressor(**{**dict(iterations=20, cat_features=["c", "o"], **CAT), **CATBOOST[kind]}).fit(rows, np.abs(targets) + 0.1)
+    options = {**dict(iterations=20, cat_features=["c", "o"], **CAT), **CATBOOST[kind]}
+    model = catboost.CatBoostRegressor(**options).fit(rows, np.abs(targets) + 0.1)
     assert compared(model, rows) == compared(model, rows, linked=True) == 20
     assert compared(model, rows.iloc[:, ::-1]) == compared(model, rows, apportion.Ensemble(model, rounds=(3, 8))) == 20
     model.set_scale_and_bias(2.0, model.get_scale_and_bias()[1])
@@ -162,9 +166,9 @@ def test_catboost_of_other_tasks_agrees(numbers, kind):
 def scikit_learn_models():
     pytest.importorskip("sklearn")
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-    from sklearn.ensemble import (AdaBoostClassifier, BaggingRegressor, ExtraTreesClassifier, GradientBoostingClassifier, GradientBoostingRegressor,
-                                  HistGradientBoostingClassifier, HistGradientBoostingRegressor, IsolationForest, RandomForestClassifier,
-                                  RandomForestRegressor)
+    from sklearn.ensemble import (AdaBoostClassifier, BaggingRegressor, ExtraTreesClassifier, GradientBoostingClassifier,
+                                  GradientBoostingRegressor, HistGradientBoostingClassifier, HistGradientBoostingRegressor,
+                                  IsolationForest, RandomForestClassifier, RandomForestRegressor)
     from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge, RidgeClassifier, SGDClassifier
     from sklearn.model_selection import GridSearchCV
     from sklearn.multioutput import MultiOutputRegressor
@@ -179,15 +183,18 @@ def scikit_learn_models():
     if getattr(boosted, "algorithm", None) == "SAMME.R":
         boosted.set_params(algorithm="SAMME")
     return {
-        "numbers": [DecisionTreeRegressor(), RandomForestRegressor(**few), GradientBoostingRegressor(**few), HistGradientBoostingRegressor(max_iter=5),
+        "numbers": [DecisionTreeRegressor(), RandomForestRegressor(**few), GradientBoostingRegressor(**few),
+                    HistGradientBoostingRegressor(max_iter=5),
                     BaggingRegressor(n_estimators=3), Ridge(), LinearSVR(), GridSearchCV(Ridge(), {"alpha": [1, 2]}),
-                    make_pipeline(StandardScaler(), RandomForestRegressor(**few)), IsolationForest(n_estimators=5), RandomForestRegressor(200)],
+                    make_pipeline(StandardScaler(), RandomForestRegressor(**few)), IsolationForest(n_estimators=5),
+                    RandomForestRegressor(200)],
         "counts": [PoissonRegressor(), HistGradientBoostingRegressor(loss="poisson", max_iter=5)],
         "targets": [RandomForestRegressor(**few), MultiOutputRegressor(GradientBoostingRegressor(**few)), Ridge()],
         "classes": [DecisionTreeClassifier(), RandomForestClassifier(**few), ExtraTreesClassifier(**few), GradientBoostingClassifier(**few),
                     HistGradientBoostingClassifier(max_iter=5), LogisticRegression(), RidgeClassifier(), LinearSVC(), boosted,
                     LinearDiscriminantAnalysis(), SGDClassifier(), make_pipeline(StandardScaler(), LogisticRegression())],
-        "two classes": [RandomForestClassifier(**few), GradientBoostingClassifier(**few), LogisticRegression(), SVC(kernel="linear", probability=True),
+        "two classes": [RandomForestClassifier(**few), GradientBoostingClassifier(**few), LogisticRegression(),
+                        SVC(kernel="linear", probability=True),
                         SGDClassifier(loss="log_loss"), boosted],
     }
 
@@ -195,8 +202,8 @@ def scikit_learn_models():
 @pytest.mark.parametrize("task", ["numbers", "counts", "targets", "classes", "two classes"])
 def test_scikit_learn_agrees(numbers, task):
     rows, targets = numbers
-    wanted = {"numbers": targets, "counts": np.exp(targets), "targets": np.c_[targets, -targets], "classes": np.digitize(targets, [-0.5, 0.5]),
-              "two classes": np.where(targets > 0, "yes", "no")}[task]
+    wanted = {"numbers": targets, "counts": np.exp(targets), "targets": np.c_[targets, -targets],
+              "classes": np.digitize(targets, [-0.5, 0.5]), "two classes": np.where(targets > 0, "yes", "no")}[task]
     for model in scikit_learn_models()[task]:
         model.fit(rows, wanted)
         assert compared(model, rows) == 20, model
@@ -227,7 +234,8 @@ def test_rows_of_every_container_are_compared(numbers, library, kind):
     pandas = pytest.importorskip("pandas")
     rows, targets = numbers
     frame = pandas.DataFrame(rows, columns=list("abcd"))
-    model = {"xgboost": lambda: module.XGBRegressor(n_estimators=5, n_jobs=1), "lightgbm": lambda: module.LGBMRegressor(n_estimators=5, **QUIET),
+    model = {"xgboost": lambda: module.XGBRegressor(n_estimators=5, n_jobs=1),
+             "lightgbm": lambda: module.LGBMRegressor(n_estimators=5, **QUIET),
              "catboost": lambda: module.CatBoostRegressor(iterations=5, **CAT)}[library]()
     model.fit(frame if kind not in ("lists", "masked", "sparse", "tensor-like") else rows, targets)
     if kind in ("polars", "lazy"):
@@ -239,7 +247,8 @@ def test_rows_of_every_container_are_compared(numbers, library, kind):
     elif kind == "sparse":
         given = pytest.importorskip("scipy.sparse").csc_matrix(rows)
     elif kind == "tensor-like":
-        given = type("Tensor", (), {"detach": lambda self: self, "cpu": lambda self: self, "numpy": lambda self: rows, "__len__": lambda self: len(rows)})()
+        itself = lambda self: self
+        given = type("Tensor", (), {"detach": itself, "cpu": itself, "numpy": lambda self: rows, "__len__": lambda self: len(rows)})()
     else:
         given = {"lists": rows.tolist(), "masked": np.ma.masked_greater(rows, 1.0), "nullable": frame.convert_dtypes()}.get(kind)
     assert compared(model, given) == 20
@@ -300,7 +309,8 @@ def test_faults_in_trees_are_found(numbers, edit, kind):
     ensemble = edited(model, edit)
     given = model.get_booster() if kind == "booster" else model
     assert compared(given, rows, edited(model, lambda learner: None)) == 20
-    with pytest.raises(apportion.ModelError, match=r"row \d+ of X: .*predict\(output_margin=True\) returns .*, the trees as read give .*check=False"):
+    text = r"row \d+ of X: .*predict\(output_margin=True\) returns .*, the trees as read give .*check=False"
+    with pytest.raises(apportion.ModelError, match=text):
         compared(given, rows, ensemble)
 
 
@@ -308,7 +318,8 @@ def test_faults_in_trees_are_found(numbers, edit, kind):
 def test_wrong_rounds_are_found(numbers, library):
     module = pytest.importorskip(library)
     rows, targets = numbers
-    model = {"xgboost": lambda: module.XGBRegressor(n_estimators=20, n_jobs=1), "lightgbm": lambda: module.LGBMRegressor(n_estimators=20, **QUIET),
+    model = {"xgboost": lambda: module.XGBRegressor(n_estimators=20, n_jobs=1),
+             "lightgbm": lambda: module.LGBMRegressor(n_estimators=20, **QUIET),
              "catboost": lambda: module.CatBoostRegressor(iterations=20, **CAT)}[library]().fit(rows, targets)
     for rounds in ((0, 19), (1, 20), (0, 1)):
         content = apportion.Ensemble(model)._made_of[0][0]
@@ -357,8 +368,10 @@ def test_faults_of_models_of_scikit_learn_are_found(numbers, kind):
 
     rows, targets = numbers
     wanted = np.digitize(targets, [0]) if kind in ("forest", "logistic") else np.c_[targets, -targets] if kind == "two targets" else targets
-    make = {"forest": lambda: RandomForestClassifier(5), "logistic": LogisticRegression, "isolation": lambda: IsolationForest(n_estimators=5),
-            "pipeline": lambda: make_pipeline(StandardScaler(), RandomForestRegressor(5)), "two targets": lambda: RandomForestRegressor(5)}[kind]
+    make = {"forest": lambda: RandomForestClassifier(5), "logistic": LogisticRegression,
+            "isolation": lambda: IsolationForest(n_estimators=5),
+            "pipeline": lambda: make_pipeline(StandardScaler(), RandomForestRegressor(5)),
+            "two targets": lambda: RandomForestRegressor(5)}[kind]
     model, other = make().fit(rows, wanted), make().fit(rows[:60], wanted[:60])
     assert compared(model, rows) == 20
     for given in (rows, rows.astype(np.float32)):

@@ -79,7 +79,8 @@ def test_a_choice_of_rounds_is_noted_and_can_be_changed(stopped):
     model = fit()
     best = model.best_iteration + 1
     ensemble, warned = read(model)
-    assert ensemble.rounds[:2] == (0, best) and f"rounds 0..{best} of {best + 4}, up to the best one" in warned[0] and 'rounds="all"' in warned[0]
+    assert ensemble.rounds[:2] == (0, best) and 'rounds="all"' in warned[0]
+    assert f"rounds 0..{best} of {best + 4}, up to the best one" in warned[0]
     assert read(model, rounds="all")[0].rounds[1] == best + 4
     # A file does not say which object it was saved by.
     ensemble, warned = read(bytes(booster.save_raw("json")))
@@ -99,7 +100,8 @@ def test_a_choice_of_rounds_is_noted_and_can_be_changed(stopped):
 def test_objects_of_lightgbm_use_the_rounds_that_their_predict_uses(numbers, kind):
     lightgbm = pytest.importorskip("lightgbm")
     rows, targets = numbers
-    model = lightgbm.LGBMRegressor(n_estimators=20, boosting_type="rf" if kind == "forest" else "gbdt", bagging_freq=1, bagging_fraction=0.5, **QUIET)
+    boosting = "rf" if kind == "forest" else "gbdt"
+    model = lightgbm.LGBMRegressor(n_estimators=20, boosting_type=boosting, bagging_freq=1, bagging_fraction=0.5, **QUIET)
     model.fit(rows, targets)
     booster = model.booster_
     if kind == "kept in training":
@@ -177,14 +179,17 @@ def test_lists_of_boosters_are_their_means(numbers, library, kind):
     module = pytest.importorskip(library)
     rows, targets = numbers
     prefix = {"xgboost": "XGB", "lightgbm": "LGBM", "catboost": "CatBoost"}[library]
-    options = {"xgboost": dict(n_estimators=6, n_jobs=1), "lightgbm": dict(n_estimators=6, **QUIET), "catboost": dict(iterations=6, **CAT)}[library]
-    own = {"xgboost": dict(output_margin=True), "lightgbm": dict(raw_score=True), "catboost": dict(prediction_type="RawFormulaVal")}[library]
+    options = {"xgboost": dict(n_estimators=6, n_jobs=1), "lightgbm": dict(n_estimators=6, **QUIET),
+               "catboost": dict(iterations=6, **CAT)}[library]
+    own = {"xgboost": dict(output_margin=True), "lightgbm": dict(raw_score=True),
+           "catboost": dict(prediction_type="RawFormulaVal")}[library]
     is_classifier = kind == "classifiers"
     make = getattr(module, prefix + ("Classifier" if is_classifier else "Regressor"))
     models = folds(lambda: make(**options), rows, np.digitize(targets, [-0.5, 0.5]) if is_classifier else targets)
     mean = np.mean([model.predict(rows, **own) for model in models], axis=0)
     if kind == "boosters":
-        models = [{"xgboost": lambda m: m.get_booster(), "lightgbm": lambda m: m.booster_, "catboost": lambda m: m}[library](model) for model in models]
+        take = {"xgboost": lambda model: model.get_booster(), "lightgbm": lambda model: model.booster_}.get(library, lambda model: model)
+        models = [take(model) for model in models]
     if kind == "tuple":
         models = tuple(models)
     if kind == "array":
@@ -205,7 +210,8 @@ def test_lists_of_boosters_are_their_means(numbers, library, kind):
 def test_cross_validated_boosters_are_their_means(numbers, enumerated):
     lightgbm = pytest.importorskip("lightgbm")
     rows, targets = numbers
-    found = lightgbm.cv({"verbose": -1, "num_threads": 1}, lightgbm.Dataset(rows, targets), 5, nfold=3, stratified=False, return_cvbooster=True)
+    data = lightgbm.Dataset(rows, targets)
+    found = lightgbm.cv({"verbose": -1, "num_threads": 1}, data, 5, nfold=3, stratified=False, return_cvbooster=True)
     cross = found["cvbooster"]
     ensemble, _ = read(cross)
     assert np.abs(ensemble.predict(rows) - np.mean(cross.predict(rows), axis=0)).max() < 1e-12
@@ -321,7 +327,8 @@ def test_a_frame_that_a_model_was_trained_on_has_its_features(numbers, library, 
 
         model = RandomForestRegressor(3, random_state=0)
     else:
-        model = {"xgboost": lambda: module.XGBRegressor(n_estimators=4, n_jobs=1), "lightgbm": lambda: module.LGBMRegressor(n_estimators=4, **QUIET),
+        model = {"xgboost": lambda: module.XGBRegressor(n_estimators=4, n_jobs=1),
+                 "lightgbm": lambda: module.LGBMRegressor(n_estimators=4, **QUIET),
                  "catboost": lambda: module.CatBoostRegressor(iterations=4, **CAT)}[library]()
     try:
         model.fit(frame, targets)
@@ -341,7 +348,8 @@ def test_names_that_lightgbm_has_in_memory_alone(numbers, names):
     lightgbm = pytest.importorskip("lightgbm")
     pandas = pytest.importorskip("pandas")
     rows, targets = numbers
-    model = lightgbm.train({"verbose": -1, "num_threads": 1}, lightgbm.Dataset(rows, targets, feature_name=names), 4, keep_training_booster=True)
+    data = lightgbm.Dataset(rows, targets, feature_name=names)
+    model = lightgbm.train({"verbose": -1, "num_threads": 1}, data, 4, keep_training_booster=True)
     ensemble, _ = read(model)
     assert ensemble.feature_names == names
     assert np.abs(ensemble.predict(pandas.DataFrame(rows, columns=names)) - model.predict(rows)).max() < 1e-12
@@ -388,8 +396,8 @@ def unreadable(kind, rows, targets):
         return KNeighborsRegressor().fit(rows, targets)
     if kind == "early stop of predictions":
         lightgbm = pytest.importorskip("lightgbm")
-        return lightgbm.LGBMClassifier(n_estimators=20, pred_early_stop=True, pred_early_stop_freq=2, pred_early_stop_margin=0.5, **QUIET).fit(
-            rows, targets > 0)
+        stop = dict(pred_early_stop=True, pred_early_stop_freq=2, pred_early_stop_margin=0.5)
+        return lightgbm.LGBMClassifier(n_estimators=20, **stop, **QUIET).fit(rows, targets > 0)
     if kind in ("broken booster", "broken document"):
         xgboost = pytest.importorskip("xgboost")
         model = xgboost.XGBRegressor(n_estimators=3, n_jobs=1).fit(rows, targets)
@@ -417,7 +425,10 @@ def unreadable(kind, rows, targets):
     return Old(iterations=3, **CAT).fit(rows, targets)
 
 
-@pytest.mark.parametrize("kind", ["nearest neighbours", "early stop of predictions", "broken booster", "broken document", "broken save_model"])
+UNREADABLE = ["nearest neighbours", "early stop of predictions", "broken booster", "broken document", "broken save_model"]
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
 def test_failures_of_converters_become_functions_with_a_reason(numbers, kind):
     rows, targets = numbers
     model = unreadable(kind, rows, targets)

@@ -19,8 +19,8 @@ from ._threads import pool
 class Ensemble:
     """A tree ensemble, or a linear model: read from a file, from bytes, or taken from the memory of its library.
 
-    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, or the bytes of a model file. A list of models, or the `CVBooster` of
-        lightgbm, is the mean of their raw predictions (margins).
+    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, or the bytes of a model file. A list of models, or the
+        `CVBooster` of lightgbm, is the mean of their raw predictions (margins).
     rounds: which rounds of boosting are used: None for those that the `predict` of this object uses (for a file those up to the best one),
         "all", a number, or a pair (first, one after the last).
 
@@ -93,7 +93,8 @@ class Ensemble:
         """What the model wants of rows."""
         core = self._core
         library = core.origin[0].partition(" ")[0]
-        return Wanted(core.feature_names, core.feature_count, core, library=library, missing=self.missing, sparse_is_missing=library == "XGBoost")
+        return Wanted(core.feature_names, core.feature_count, core, library=library, missing=self.missing,
+                      sparse_is_missing=library == "XGBoost")
 
     def predict(self, X, *, output="raw", threads=None):
         """Margins, or with output="probability" what is behind the link: rows, or rows × outputs where there are several."""
@@ -248,7 +249,8 @@ def _of_lightgbm(model):
 
     def note(rounds):
         if rounds[1] < rounds[2]:
-            return f"{_used(rounds)}, up to the best one (best_iteration), as {type(model).__name__}.predict uses them; rounds=\"all\" uses all", False
+            return (f"{_used(rounds)}, up to the best one (best_iteration), as {type(model).__name__}.predict uses them; "
+                    "rounds=\"all\" uses all", False)
 
     text = booster.model_to_string(num_iteration=-1)
     return _Reading(text.encode(), getattr(model, "classes_", None), True if used == count else (0, used), note=note)
@@ -363,11 +365,11 @@ def _read_member(model, place):
     try:
         reading = _read(model)
     except Unknown as problem:
-        raise ModelError(f"model {place} of the list: {problem}; explain the models one by one and average their values, or a function that "
-                         "returns the mean of their predictions") from problem
+        raise ModelError(f"model {place} of the list: {problem}; explain the models one by one and average their values, or pass a "
+                         "function that returns the mean of their predictions") from problem
     if reading is None:
-        raise ModelError(f"model {place} of the list is not a tree or linear model: {_kind(model)}; expected models of xgboost, lightgbm, catboost "
-                         "or scikit-learn. For other models pass a function that returns the mean of their predictions")
+        raise ModelError(f"model {place} of the list is not a tree or linear model: {_kind(model)}; expected models of xgboost, lightgbm, "
+                         "catboost or scikit-learn. For other models pass a function that returns the mean of their predictions")
     return reading
 
 
@@ -376,13 +378,13 @@ def _check_alike(models, readings):
         raise ModelError("the list of models is empty; expected at least one model")
     first = readings[0]
     for place, reading in enumerate(readings[1:], 1):
-        pairs = [("missing=", reading.missing, first.missing),
-                 ("the classes", None if reading.classes is None else list(reading.classes), None if first.classes is None else list(first.classes)),
+        labels = [None if one.classes is None else list(one.classes) for one in (reading, first)]
+        pairs = [("missing=", reading.missing, first.missing), ("the classes", *labels),
                  ("the library", family(models[place]), family(models[0]))]
         for what, found, expected in pairs:
             if found != expected:
-                raise ModelError(f"model {place} of the list has {what} {found}, expected {expected} as for model 0; explain the models one by one "
-                                 "and average their values")
+                raise ModelError(f"model {place} of the list has {what} {found}, expected {expected} as for model 0; explain the models "
+                                 "one by one and average their values")
 
 
 def _warn(ensemble, level):
@@ -391,9 +393,11 @@ def _warn(ensemble, level):
 
 
 def ensemble_or_reason(model, rounds=None, level=3):
-    """The model as an ensemble and None; or None and the reason why its predictions are not read exactly, which is None for models of other kinds.
+    """The model as an ensemble and None; or None and the reason why its predictions are not read exactly, which is None for models of other
+    kinds.
 
-    Raises NotFittedError for models before `fit`, UsageError for impossible rounds, and ModelError for files and lists, which cannot be called.
+    Raises NotFittedError for models before `fit`, UsageError for impossible rounds, and ModelError for files and lists, which cannot be
+    called.
     """
     if isinstance(model, Ensemble):
         return model if rounds is None else model._of_rounds(rounds), None
