@@ -50,8 +50,9 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// Every [`ModelError`] that is about a file's content: all but [`ModelError::File`], [`ModelError::Rounds`], [`ModelError::Cover`],
-    /// [`ModelError::LinearLeaves`], [`ModelError::JointSplits`], [`ModelError::UnknownLink`] and [`ModelError::Game`].
+    /// Every [`ModelError`] that is about a file's content: all but [`ModelError::File`], [`ModelError::Rounds`], [`ModelError::EmptyMean`],
+    /// [`ModelError::Mean`], [`ModelError::Cover`], [`ModelError::LinearLeaves`], [`ModelError::JointSplits`], [`ModelError::UnknownLink`] and
+    /// [`ModelError::Game`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         Self::from_bytes_with(bytes, &ReadOptions::default())
     }

@@ -1,6 +1,7 @@
 """Whether the trees that were read from a model predict what the model itself predicts, on some of the rows that are explained.
 
-A model is called by its own methods on the rows as they were given, so that names, types, categories and missing markers take the model's own way.
+A model is called by its own methods on the rows as they were given, so that names, types, categories and missing markers take the model's
+own way.
 Where the model refuses such rows there is nothing to compare.
 """
 # mypy: ignore-errors
@@ -37,7 +38,7 @@ def check(model, ensemble, given, values, what="X", *, linked=False, threads=Non
     several = members(model)
     if several is not None:
         # Each model by itself: the mean of margins is a number that no model of a list has a method for.
-        return max(_check(member, ensemble.member(place), given, values, what, False, threads, f"model {place} of the list: ")
+        return max(_check(member, ensemble._member(place), given, values, what, False, threads, f"model {place} of the list: ")
                    for place, member in enumerate(several))
     return _check(model, ensemble, given, values, what, linked, threads, "")
 
@@ -52,24 +53,30 @@ def _check(model, ensemble, given, values, what, linked, threads, whose):
         return 0
     first = None
     for rows in _containers(model, ensemble, given, places, values):
-        found = [candidate for candidate in own_predictions(model, ensemble, rows, linked) if ours.is_comparable(candidate)]
-        if _is_single(rows) and found and family(model) == "sklearn":
-            # Steps before trees compute in 32 bits if rows are so: a threshold that is met by rounding alone is not a fault of the reading.
-            found += [candidate for candidate in own_predictions(model, ensemble, _doubled(rows), linked) if ours.is_comparable(candidate)]
-        if not found:
-            continue
-        faults = [(candidate, *ours.faults(candidate, _computes_in_single(model, rows))) for candidate in found]
-        first = faults[0]
-        if not all(len(fault[1]) for fault in faults):
-            return len(places)
-        break
+        for candidate in _candidates(model, ensemble, rows, linked):
+            if not ours.is_comparable(candidate):
+                continue
+            wrong, own, read = ours.faults(candidate, _computes_in_single(model, rows))
+            if not len(wrong):
+                return len(places)
+            first = first or (candidate, wrong, own, read)
+        if first is not None:
+            break
     if first is None:
         return 0
     candidate, wrong, own, read = first
     rows = "; ".join(f"row {places[row]} of {what}: {candidate.label} returns {_text(own[row])}, the trees as read give {_text(read[row])}"
                      for row in wrong[:3])
     more = f"; and {len(wrong) - 3} more of {len(places)} rows" if len(wrong) > 3 else ""
-    raise ModelError(f"{whose}the model was read differently than it predicts: {rows}{more}; please report this, or pass check=False to explain the trees as read")
+    raise ModelError(f"{whose}the model was read differently than it predicts: {rows}{more}; please report this, or pass "
+                     "check=False to explain the trees as read")
+
+
+def _candidates(model, ensemble, rows, linked):
+    yield from own_predictions(model, ensemble, rows, linked)
+    if _is_single(rows) and family(model) == "sklearn":
+        # Steps before trees compute in 32 bits if rows are so: a threshold that is met by rounding alone is not a fault of the reading.
+        yield from own_predictions(model, ensemble, _doubled(rows), linked)
 
 
 class Prediction:
@@ -120,30 +127,30 @@ def _text(numbers):
     return texts[0] if len(numbers) == 1 else f"[{', '.join(texts)}{', …' if len(numbers) > 4 else ''}]"
 
 
-# What each library is asked.
+# The methods of each library.
 
 
 def own_predictions(model, ensemble, rows, linked=False):
-    """What a model itself predicts for rows in its own kind of container, as a list of `Prediction`s of which one has to agree; empty where it
-    refuses the rows."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        calls = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}.get(family(model), _scikit_learn)(model, ensemble, linked)
-        found = []
-        for label, call, is_linked in calls:
-            if linked and not is_linked:
-                continue
-            try:
-                found.extend(Prediction(label, numbers, is_linked) for numbers in _forms(call(rows), len(ensemble_rows(rows))))
-            except Exception:
-                # Any error of a foreign library on rows of a kind that it does not take.
-                continue
-    return found
+    """Yields what a model itself predicts for rows in a kind of container that it may take, as `Prediction`s of which one has to agree;
+    nothing if it refuses the rows."""
+    calls = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}.get(family(model), _scikit_learn)(model, ensemble, linked)
+    for label, call, is_linked in calls:
+        if linked and not is_linked:
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = _forms(call(rows), _count(rows))
+        except Exception:
+            # Any error of a foreign library on rows of a kind that it does not take.
+            continue
+        for numbers in found:
+            yield Prediction(label, numbers, is_linked)
 
 
-def ensemble_rows(rows):
-    """Something whose length is the number of rows."""
-    return range(rows.num_row()) if hasattr(rows, "num_row") and callable(rows.num_row) else range(rows.shape[0])
+def _count(rows):
+    """The number of rows of a container."""
+    return rows.num_row() if callable(getattr(rows, "num_row", None)) else rows.shape[0]
 
 
 def _forms(answer, count):
@@ -181,7 +188,9 @@ def _xgboost(model, ensemble, linked):
         calls = [(_named(model, "predict(output_margin=True)"),
                   lambda rows: model.predict(_matrix(model, rows), output_margin=True, **_checked(rows), **within), False)]
         # Some objectives, such as multi:softmax, return the number of a class, which has another shape than the outputs.
-        return calls + [(_named(model, "predict"), lambda rows: model.predict(_matrix(model, rows), **_checked(rows), **within), True)] * linked
+        if linked:
+            calls.append((_named(model, "predict"), lambda rows: model.predict(_matrix(model, rows), **_checked(rows), **within), True))
+        return calls
     own = [] if within else _overrides(model, "xgboost", hasattr(model, "n_classes_"))
     calls = own or [(_named(model, "predict(output_margin=True)"), lambda rows: model.predict(rows, output_margin=True, **within), False)]
     if linked and not own:
@@ -211,7 +220,8 @@ def _lightgbm(model, ensemble, linked):
     share = 1 / max(end - start, 1) if ensemble._core.origin[2] == "rf" else 1
     is_wrapper = not hasattr(type(model), "model_to_string")
     own = [] if within or not is_wrapper else _overrides(model, "lightgbm", hasattr(model, "predict_proba"))
-    calls = own or [(_named(model, "predict(raw_score=True)"), lambda rows: np.asarray(model.predict(rows, raw_score=True, **within)) * share, False)]
+    calls = own or [(_named(model, "predict(raw_score=True)"),
+                     lambda rows: np.asarray(model.predict(rows, raw_score=True, **within)) * share, False)]
     if linked and not own:
         method = "predict_proba" if hasattr(model, "predict_proba") else "predict"
         calls.append((_named(model, method), lambda rows: getattr(model, method)(rows, **within), True))
@@ -285,7 +295,7 @@ def _takes(model, method, option):
 
 
 def _containers(model, ensemble, given, places, values):
-    """Some of the rows as they were given, with the columns that are the features; then as frames of pandas; then as the engine has them."""
+    """Some of the rows as they were given, with the columns that are the features, then as a frame of pandas, then as read."""
     for way in (lambda: _selected(model, ensemble, given, places), lambda: _as_pandas(_selected(model, ensemble, given, places)),
                 lambda: _as_read(ensemble, values)):
         try:
@@ -306,8 +316,8 @@ def _computes_in_single(model, rows):
 def _is_single(rows):
     """Whether rows hold floating-point numbers of 32 bits or less."""
     dtypes = [rows.dtype] if hasattr(rows, "dtype") else list(getattr(rows, "dtypes", ()))
-    return any(isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8 or str(dtype) in ("Float32", "float[pyarrow]", "halffloat[pyarrow]")
-               for dtype in dtypes)
+    others = ("Float32", "float[pyarrow]", "halffloat[pyarrow]")
+    return any(isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8 or str(dtype) in others for dtype in dtypes)
 
 
 def _doubled(rows):

@@ -20,7 +20,7 @@ def _others(library, label, place):
     if library == "XGBoost":
         return [" ".join(map(str, label))] if isinstance(label, tuple) else []
     if library == "LightGBM":
-        # Blanks become underlines, in some releases other spaces and the signs of JSON, too. A carriage return at the end is lost in reading.
+        # Blanks become underlines, in some releases other spaces and the signs of JSON, too. Reading loses a carriage return at the end.
         rewritten = text.replace(" ", "_")
         return [rewritten, rewritten.rstrip("\r"), "".join("_" if letter.isspace() or letter in '",:[]{}' else letter for letter in text)]
     if library == "CatBoost":

@@ -78,6 +78,8 @@ class Explainer:
                 raise UsageError(f'model_output="{model_output}" is of tree ensembles and linear models; explain a function that returns it')
             if any(more.get(option) is not None for option in ("kernel", "precision", "rows")):
                 raise UsageError("kernel, precision and rows say how the tree oracle computes, which is not asked here; leave them out")
+            if rounds is not None:
+                raise UsageError("rounds requires a model that is read as trees" + ("" if reason is None else f": {reason}"))
             self.function, self._schema = Function(model, method_of_model), None
             if reason is not None:
                 self._reasons.append(f"not exact, explained as a function: {reason}")

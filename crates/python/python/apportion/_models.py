@@ -20,8 +20,8 @@ from ._threads import pool
 class Ensemble:
     """A tree ensemble, or a linear model: read from a file, from bytes, or taken from the memory of its library.
 
-    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, or the bytes of a model file. A list of models, or the `CVBooster` of
-        lightgbm, is the mean of their raw predictions (margins).
+    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, or the bytes of a model file. A list of models, or the
+        `CVBooster` of lightgbm, is the mean of their raw predictions (margins).
     rounds: which rounds of boosting are used: None for those that the `predict` of this object uses (for a file those up to the best one),
         "all", a number, or a pair (first, one after the last).
 
@@ -59,11 +59,18 @@ class Ensemble:
         """What its user should know: what the file lacks, which rounds are used if there is a choice, and what a mean is of."""
         return [*self._core.notes, *self._notes]
 
-    def member(self, place):
+    def _member(self, place):
         """One of the ensembles that a list of models was read as."""
         one = Ensemble._of(self._made_of[place : place + 1], self.classes, self.missing)
         one._chosen = self._chosen
         return one
+
+    def _of_rounds(self, rounds):
+        """The same models with other rounds."""
+        rounds = _rounds(rounds)
+        other = Ensemble._of([(content, rounds) for content, _ in self._made_of], self.classes, self.missing)
+        other._source, other._chosen = self._source, True
+        return other
 
     @property
     def source(self):
@@ -87,8 +94,8 @@ class Ensemble:
         """What the model wants of rows."""
         core = self._core
         library = core.origin[0].partition(" ")[0]
-        return Wanted(core.feature_names, core.feature_count, core, library=library, missing=self.missing, sparse_is_missing=library == "XGBoost",
-                      cells=getattr(self._made_of[0][0], "cells", None))
+        return Wanted(core.feature_names, core.feature_count, core, library=library, missing=self.missing,
+                      sparse_is_missing=library == "XGBoost", cells=getattr(self._made_of[0][0], "cells", None))
 
     def predict(self, X, *, output="raw", threads=None):
         """Margins, or with output="probability" what is behind the link: rows, or rows × outputs where there are several."""
@@ -141,22 +148,22 @@ class _Reading:
     rounds: those that its `predict` uses, in the form of the core: None for the best of the file, True for all, or a range.
     missing: the number that stands for a missing value besides NaN.
     is_object: whether it was an object that can predict, and not a file.
-    tell: a function from the rounds of the core to a note and whether it is a warning, or None.
+    note: a function from the rounds of the core to a note and whether it is a warning, or None.
     """
 
-    def __init__(self, content, classes=None, rounds=None, missing=None, is_object=True, tell=None):
+    def __init__(self, content, classes=None, rounds=None, missing=None, is_object=True, note=None):
         self.content, self.classes, self.rounds, self.missing, self.is_object = content, classes, rounds, missing, is_object
-        self.tell = tell or (lambda rounds: None)
+        self.note = note or (lambda rounds: None)
 
 
 def _read(model):
     """What is read of one model; None if nothing here knows its kind. Raises Unknown with the reason if it cannot be read exactly."""
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return _Reading(bytes(model), is_object=False, tell=_best_of_a_file)
+        return _Reading(bytes(model), is_object=False, note=_best_of_a_file)
     if isinstance(model, (str, os.PathLike)):
         try:
             with open(model, "rb") as file:
-                return _Reading(file.read(), is_object=False, tell=_best_of_a_file)
+                return _Reading(file.read(), is_object=False, note=_best_of_a_file)
         except OSError as error:
             raise ModelError(f"cannot read the model {os.fspath(model)}: {error.strerror}") from error
     library, kind = family(model), type(model)
@@ -200,7 +207,7 @@ def _of_xgboost(model):
     classes = getattr(model, "classes_", None) if hasattr(model, "n_classes_") else None
     rounds = True if booster is model else _rounds_of_wrapper(model)
 
-    def tell(used):
+    def note(used):
         start, end, count, best = used
         if end < count:
             return (f"{_used(used)}, up to the best one (best_iteration), as {type(model).__name__}.predict uses them; "
@@ -209,7 +216,7 @@ def _of_xgboost(model):
             return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one (best_iteration) is {best - 1}: "
                     f"rounds={best} uses those up to it", True)
 
-    return _Reading(bytes(booster.save_raw("ubj")), classes, rounds, _missing(model), tell=tell)
+    return _Reading(bytes(booster.save_raw("ubj")), classes, rounds, _missing(model), note=note)
 
 
 def _rounds_of_wrapper(model):
@@ -241,12 +248,13 @@ def _of_lightgbm(model):
     best, count = booster.best_iteration, booster.current_iteration()
     used = min(best, count) if best is not None and best > 0 else count
 
-    def tell(rounds):
+    def note(rounds):
         if rounds[1] < rounds[2]:
-            return f"{_used(rounds)}, up to the best one (best_iteration), as {type(model).__name__}.predict uses them; rounds=\"all\" uses all", False
+            return (f"{_used(rounds)}, up to the best one (best_iteration), as {type(model).__name__}.predict uses them; "
+                    "rounds=\"all\" uses all", False)
 
     text = booster.model_to_string(num_iteration=-1)
-    return _Reading(text.encode(), getattr(model, "classes_", None), True if used == count else (0, used), tell=tell)
+    return _Reading(text.encode(), getattr(model, "classes_", None), True if used == count else (0, used), note=note)
 
 
 def _of_catboost(model):
@@ -264,13 +272,13 @@ def _of_catboost(model):
     classes = getattr(model, "classes_", None)
     best = getattr(model, "best_iteration_", None)
 
-    def tell(rounds):
+    def note(rounds):
         count = rounds[2]
         if best is not None and best + 1 < count:
             return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one (best_iteration_) is {best}: "
                     f"rounds={best + 1} uses those up to it", False)
 
-    return _Reading(content, classes if classes is not None and len(classes) else None, True, tell=tell)
+    return _Reading(content, classes if classes is not None and len(classes) else None, True, note=note)
 
 
 def _of_sklearn(model):
@@ -322,14 +330,14 @@ def members(model):
 
 def _read_as_ensemble(model, rounds):
     """The model as an ensemble. Raises Unknown if it is not read exactly; the message is None if nothing here knows its kind."""
-    asked, several = _rounds(rounds), members(model)
+    requested, several = _rounds(rounds), members(model)
     readings = [_read(model)] if several is None else [_read_member(member, place) for place, member in enumerate(several)]
     if several is not None:
         _check_alike(several, readings)
     first = readings[0]
     if first is None:
         raise Unknown(None)
-    parts = [(reading.content, reading.rounds if asked is None else asked) for reading in readings]
+    parts = [(reading.content, reading.rounds if requested is None else requested) for reading in readings]
     try:
         ensemble = Ensemble._of(parts, first.classes, first.missing)
     except UsageError:
@@ -338,16 +346,16 @@ def _read_as_ensemble(model, rounds):
         if several is None and first.is_object:
             raise Unknown(str(error)) from error
         raise
-    ensemble._chosen = asked is not None
+    ensemble._chosen = requested is not None
     try:
-        ensemble._source = weakref.ref(model)
+        ensemble._source = weakref.ref(model) if several is not None or first.is_object else None
     except TypeError:
         # Lists and some objects of C cannot be referred to weakly; a list of models holds no more than they do.
         ensemble._source = lambda: model
     ensemble._warned = []
-    if asked is None:
-        told = [reading.tell(used) for reading, used in zip(readings, ensemble._member_rounds)]
-        for place, note in enumerate(told):
+    if requested is None:
+        for place, (reading, used) in enumerate(zip(readings, ensemble._member_rounds)):
+            note = reading.note(used)
             if note is None:
                 continue
             text = note[0] if several is None else f"model {place} of the list: {note[0]}"
@@ -366,11 +374,11 @@ def _read_member(model, place):
     try:
         reading = _read(model)
     except Unknown as problem:
-        raise ModelError(f"model {place} of the list: {problem}; explain the models one by one and average their values, or a function that "
-                         "returns the mean of their predictions") from problem
+        raise ModelError(f"model {place} of the list: {problem}; explain the models one by one and average their values, or pass a "
+                         "function that returns the mean of their predictions") from problem
     if reading is None:
-        raise ModelError(f"model {place} of the list is not a tree or linear model: {_kind(model)}; expected models of xgboost, lightgbm, catboost "
-                         "or scikit-learn. For other models pass a function that returns the mean of their predictions")
+        raise ModelError(f"model {place} of the list is not a tree or linear model: {_kind(model)}; expected models of xgboost, lightgbm, "
+                         "catboost or scikit-learn. For other models pass a function that returns the mean of their predictions")
     return reading
 
 
@@ -379,13 +387,13 @@ def _check_alike(models, readings):
         raise ModelError("the list of models is empty; expected at least one model")
     first = readings[0]
     for place, reading in enumerate(readings[1:], 1):
-        pairs = [("missing=", reading.missing, first.missing),
-                 ("the classes", None if reading.classes is None else list(reading.classes), None if first.classes is None else list(first.classes)),
+        labels = [None if one.classes is None else list(one.classes) for one in (reading, first)]
+        pairs = [("missing=", reading.missing, first.missing), ("the classes", *labels),
                  ("the missing cells", _missing_cells(reading), _missing_cells(first)), ("the library", family(models[place]), family(models[0]))]
         for what, found, expected in pairs:
             if found != expected:
-                raise ModelError(f"model {place} of the list has {what} {found}, expected {expected} as for model 0; explain the models one by one "
-                                 "and average their values")
+                raise ModelError(f"model {place} of the list has {what} {found}, expected {expected} as for model 0; explain the models "
+                                 "one by one and average their values")
 
 
 def _missing_cells(reading):
@@ -408,12 +416,14 @@ def _warn(ensemble, level):
 
 
 def ensemble_or_reason(model, rounds=None, level=3):
-    """The model as an ensemble and None; or None and the reason why its predictions are not read exactly, which is None for models of other kinds.
+    """The model as an ensemble and None; or None and the reason why its predictions are not read exactly, which is None for models of other
+    kinds.
 
-    Raises NotFittedError for models before `fit`, UsageError for impossible rounds, and ModelError for files and lists, which cannot be called.
+    Raises NotFittedError for models before `fit`, UsageError for impossible rounds, and ModelError for files and lists, which cannot be
+    called.
     """
     if isinstance(model, Ensemble):
-        return model, None
+        return model if rounds is None else model._of_rounds(rounds), None
     try:
         found = _read_as_ensemble(model, rounds)
     except Unknown as problem:
@@ -433,4 +443,5 @@ def ensemble(model, rounds=None, level=3):
     if found is not None:
         return found
     problem = reason or f"{_kind(model)} is not a tree or linear model of xgboost, lightgbm, catboost or scikit-learn, nor a file of one"
-    raise ModelError(f"{problem}; apportion.Explainer(model, X) explains any model that can be called")
+    remedy = "" if "apportion.Explainer" in problem else "; apportion.Explainer(model, X) explains any model that can be called"
+    raise ModelError(f"{problem}{remedy}")
