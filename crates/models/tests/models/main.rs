@@ -10,6 +10,7 @@ mod dumps;
 mod lightgbm;
 mod linear;
 mod mutations;
+mod onnx_pipelines;
 mod outputs;
 mod portable;
 mod reading;

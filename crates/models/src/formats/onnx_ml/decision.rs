@@ -14,7 +14,8 @@
 //! A missing value goes the false way unless the node says otherwise, whatever the test: so the specification; a runtime that takes
 //! NaN ≠ t for true goes the other way at such nodes.
 
-use crate::ensemble::{Ensemble, Rule, TreeParts, at_most};
+use super::walk::{Region, Split};
+use crate::ensemble::{Ensemble, TreeParts};
 use crate::error::ModelError;
 
 /// The test of a node.
@@ -54,6 +55,7 @@ impl Mode {
 }
 
 /// A test with its way for missing values.
+#[derive(Debug, Clone)]
 pub(super) struct Decision {
     pub(super) mode: Mode,
     pub(super) feature: i64,
@@ -80,10 +82,19 @@ impl Decision {
 const MOST_NODES: usize = 1 << 27;
 
 /// A tree that is being put together: the ways of its nodes, and the weights of its leaves.
+#[derive(Debug, Clone)]
 pub(super) struct Draft {
     parts: TreeParts,
     /// Leaf, output, weight.
     votes: Vec<(usize, usize, f64)>,
+}
+
+/// What the leaves of a tree add to an output of the model.
+pub(super) enum Leaves<'a> {
+    /// Weighted sums of what they add to outputs of their operator: output and weight.
+    Weighted(&'a [(usize, f64)]),
+    /// A value for each leaf, in the order of the nodes.
+    Mapped(&'a [f64]),
 }
 
 impl Draft {
@@ -103,25 +114,25 @@ impl Draft {
     }
 
     /// Makes a split of a node, with the children where the test holds and where it does not.
-    pub(super) fn split(&mut self, node: usize, decision: Decision, holds: usize, fails: usize) {
-        let Decision { mode, feature, number, members, missing_true } = decision;
+    pub(super) fn split(&mut self, node: usize, split: Split, holds: usize, fails: usize) {
+        let Split { feature, region, missing_holds } = split;
         let (holds, fails) = (holds as i64, fails as i64);
-        let exchanged = matches!(mode, Mode::AtLeast | Mode::More | Mode::Unequal);
         let parts = &mut self.parts;
+        if region.is_constant() {
+            // All of the cover is on one side, which no split of a feature does.
+            parts.cover = None;
+        }
+        let exchanged = matches!(region, Region::From(_) | Region::Outside(_));
         (parts.left[node], parts.right[node]) = if exchanged { (fails, holds) } else { (holds, fails) };
-        parts.default_left[node] = missing_true != exchanged;
-        parts.feature[node] = feature;
-        parts.number[node] = match mode {
-            Mode::AtMost | Mode::More => at_most(number),
-            _ => number,
-        };
-        let rule = match mode {
-            Mode::Equal | Mode::Unequal => Rule::exactly(vec![number]),
-            Mode::Member => Rule::exactly(members),
-            _ => return,
-        };
-        parts.rules.resize(parts.left.len(), None);
-        parts.rules[node] = Some(rule);
+        parts.default_left[node] = missing_holds != exchanged;
+        parts.feature[node] = i64::from(feature);
+        match region {
+            Region::Below(threshold) | Region::From(threshold) => parts.number[node] = threshold,
+            Region::Inside(rule) | Region::Outside(rule) => {
+                parts.rules.resize(parts.left.len(), None);
+                parts.rules[node] = Some(rule);
+            }
+        }
     }
 
     /// Adds to what a leaf adds to an output.
@@ -129,39 +140,82 @@ impl Draft {
         self.votes.push((leaf, output, weight));
     }
 
-    /// Appends this tree, `tree` of the file: once for each output that its leaves add to.
-    pub(super) fn push_to(mut self, ensemble: &mut Ensemble, tree: usize) -> Result<(), ModelError> {
-        let mut outputs: Vec<usize> = self.votes.iter().map(|&(_, output, _)| output).collect();
-        outputs.sort_unstable();
-        outputs.dedup();
+    fn is_leaf(&self, node: usize) -> bool {
+        self.parts.left[node] == -1 && self.parts.right[node] == -1
+    }
+
+    /// What each leaf adds to an output of its operator, in the order of the nodes.
+    pub(super) fn leaves(&self, output: usize) -> Vec<f64> {
+        let mut values = vec![0.0; self.parts.left.len()];
+        self.add_votes(&[(output, 1.0)], &mut values);
+        let leaves = values.into_iter().enumerate().filter(|&(node, _)| self.is_leaf(node));
+        leaves.map(|(_, value)| value).collect()
+    }
+
+    fn add_votes(&self, weights: &[(usize, f64)], values: &mut [f64]) {
+        for &(leaf, output, weight) in &self.votes {
+            for &(_, factor) in weights.iter().filter(|&&(wanted, _)| wanted == output) {
+                values[leaf] += factor * weight;
+            }
+        }
+    }
+
+    /// Returns whether some leaf adds to one of these outputs of the operator.
+    fn adds_to(&self, leaves: &Leaves<'_>) -> bool {
+        match leaves {
+            Leaves::Mapped(_) => true,
+            Leaves::Weighted(weights) => {
+                self.votes.iter().any(|vote| weights.iter().any(|&(output, _)| output == vote.1))
+            }
+        }
+    }
+
+    /// Appends this tree, `tree` of the file: once for each output of the model that its leaves add to.
+    pub(super) fn push_to(
+        mut self,
+        ensemble: &mut Ensemble,
+        tree: usize,
+        outputs: &[(usize, Leaves<'_>)],
+    ) -> Result<(), ModelError> {
+        let used: Vec<&(usize, Leaves<'_>)> =
+            outputs.iter().filter(|(_, leaves)| self.adds_to(leaves)).collect();
         // A file lists weights that are not zero, and a tree for each output has all nodes: N leaves could be N² of them.
-        let nodes = ensemble.nodes().len() + outputs.len().saturating_mul(self.parts.left.len());
-        if outputs.len() > 1 && nodes > MOST_NODES {
+        let nodes = ensemble.nodes().len() + used.len().saturating_mul(self.parts.left.len());
+        if used.len() > 1 && nodes > MOST_NODES {
             let problem = format!(
                 "its leaves add to {} outputs, and with one tree for each the model would have {nodes} nodes, where {MOST_NODES} are the most",
-                outputs.len()
+                used.len()
             );
             return Err(ModelError::Tree { tree, problem });
         }
         let named = |error: ModelError| error.in_tree(tree);
         // Without a vote it is a tree of zeros.
-        let Some((&last, others)) = outputs.split_last() else {
+        let Some((last, others)) = used.split_last() else {
             return ensemble.push(self.parts).map_err(named);
         };
-        for &output in others {
-            let mut parts = self.parts.clone();
-            add_votes(&mut parts, &self.votes, output);
+        for (output, leaves) in others {
+            let parts = self.parts_for(*output, leaves, self.parts.clone());
             ensemble.push(parts).map_err(named)?;
         }
-        add_votes(&mut self.parts, &self.votes, last);
-        ensemble.push(self.parts).map_err(named)
+        let parts = std::mem::take(&mut self.parts);
+        let parts = self.parts_for(last.0, &last.1, parts);
+        ensemble.push(parts).map_err(named)
     }
-}
 
-fn add_votes(parts: &mut TreeParts, votes: &[(usize, usize, f64)], output: usize) {
-    parts.output = output;
-    for &(leaf, _, weight) in votes.iter().filter(|vote| vote.1 == output) {
-        parts.number[leaf] += weight;
+    fn parts_for(&self, output: usize, leaves: &Leaves<'_>, mut parts: TreeParts) -> TreeParts {
+        parts.output = output;
+        match leaves {
+            Leaves::Weighted(weights) => self.add_votes(weights, &mut parts.number),
+            Leaves::Mapped(values) => {
+                let mut next = values.iter();
+                for node in
+                    (0..parts.left.len()).filter(|&node| (parts.left[node], parts.right[node]) == (-1, -1))
+                {
+                    parts.number[node] = next.next().copied().unwrap_or(0.0);
+                }
+            }
+        }
+        parts
     }
 }
 
@@ -192,18 +246,15 @@ mod tests {
         // A chain, whose leaves add to an output each.
         let mut draft = Draft::new(splits + leaves, None);
         for split in 0..splits {
-            let decision = Decision {
-                mode: Mode::Less,
-                feature: 0,
-                number: 1.0,
-                members: Vec::new(),
-                missing_true: false,
-            };
+            let decision = Split { feature: 0, region: Region::Below(1.0), missing_holds: false };
             draft.split(2 * split, decision, 2 * split + 1, 2 * split + 2);
             draft.vote(2 * split + 1, split, 1.0);
         }
         draft.vote(2 * splits, splits, 1.0);
-        let error = draft.push_to(&mut ensemble, 7).unwrap_err();
+        let weights: Vec<[(usize, f64); 1]> = (0..leaves).map(|output| [(output, 1.0)]).collect();
+        let outputs: Vec<(usize, Leaves<'_>)> =
+            weights.iter().enumerate().map(|(output, weights)| (output, Leaves::Weighted(weights))).collect();
+        let error = draft.push_to(&mut ensemble, 7, &outputs).unwrap_err();
         assert!(
             matches!(&error, ModelError::Tree { tree: 7, problem } if problem.contains("32769 outputs")),
             "{error}"

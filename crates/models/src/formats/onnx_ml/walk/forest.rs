@@ -1,0 +1,131 @@
+//! The trees of one operator, and trees that a step of the graph is by itself.
+
+use super::columns::{Column, Columns, Leaves};
+use super::prepared::{Cases, Grid, Pieces, Region, Split};
+use super::stop::Stop;
+use super::table::Table;
+use super::value::Scores;
+use crate::ensemble::{Link, Rule};
+use crate::error::ModelError;
+use crate::formats::onnx_ml::attributes::Attributes;
+use crate::formats::onnx_ml::decision::Draft;
+use crate::formats::onnx_ml::indices;
+use crate::formats::onnx_ml::lists::{self, Kind, Single};
+use crate::formats::onnx_ml::messages::NodeProto;
+
+/// Trees whose leaves are added.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Forest {
+    pub(in super::super) drafts: Vec<Draft>,
+    /// Whether the operator takes the mean of its trees.
+    pub(super) is_averaged: bool,
+    /// Whether the runtime adds its leaves as `f32`.
+    pub(super) is_single: bool,
+}
+
+impl Forest {
+    /// A forest without trees.
+    pub(in super::super) fn new(is_averaged: bool) -> Self {
+        Self { drafts: Vec::new(), is_averaged, is_single: true }
+    }
+
+    /// What the trees add to an output of their operator.
+    fn leaves(&self, output: usize) -> Leaves {
+        match &self.drafts[..] {
+            [tree] => Leaves::Mapped(tree.leaves(output).into()),
+            _ => Leaves::Weighted(vec![(output, 1.0)]),
+        }
+    }
+
+    /// A function that is constant on intervals of a feature, as a tree; with the values of its leaves.
+    pub(super) fn of_pieces(pieces: &Pieces, grid: Grid) -> Result<(Self, Leaves), Stop> {
+        let ends: Vec<(f64, f64)> = pieces.ends(grid).collect();
+        let missing = pieces.missing();
+        let at = ends.iter().position(|&(_, value)| value == missing);
+        if at.is_none() && !missing.is_nan() {
+            return Err(Stop::because(
+                "it has a value for missing values that no number has, and is no input of trees",
+            ));
+        }
+        let tests = ends.iter().enumerate().map(|(index, &(end, _))| Split {
+            feature: pieces.feature(),
+            region: Region::Below(end),
+            missing_holds: at == Some(index),
+        });
+        let splits = tests.take(ends.len() - 1).collect();
+        Ok(Self::chain(splits, ends.iter().map(|&(_, value)| value)))
+    }
+
+    /// A function of a text, as a tree; with the values of its leaves.
+    pub(super) fn of_cases(cases: &Cases) -> Result<(Self, Leaves), Stop> {
+        let (mut numbers, others) = cases.numbers()?;
+        numbers.retain(|&(_, number)| number != others);
+        numbers.sort_by(|one, other| one.1.total_cmp(&other.1));
+        let groups: Vec<&[(u32, f64)]> = numbers.chunk_by(|one, next| one.1 == next.1).collect();
+        let splits = groups.iter().map(|group| Split {
+            feature: cases.feature(),
+            region: Region::Inside(Rule::exactly(group.iter().map(|&(code, _)| f64::from(code)).collect())),
+            missing_holds: false,
+        });
+        let values = groups.iter().map(|group| group[0].1).chain(std::iter::once(others));
+        Ok(Self::chain(splits.collect(), values))
+    }
+
+    /// One tree: tests one after the other, each with a leaf for the rows for which it holds, and a leaf for those that are left.
+    fn chain(splits: Vec<Split>, values: impl Iterator<Item = f64>) -> (Self, Leaves) {
+        let count = splits.len();
+        let mut draft = Draft::new(2 * count + 1, None);
+        for (index, split) in splits.into_iter().enumerate() {
+            draft.split(2 * index, split, 2 * index + 1, 2 * index + 2);
+        }
+        (Self { drafts: vec![draft], is_averaged: false, is_single: true }, Leaves::Mapped(values.collect()))
+    }
+}
+
+/// Reads the trees of an operator that is given a table; `number` is the forest's own.
+pub(super) fn read(
+    node: &NodeProto,
+    table: &Table,
+    grid: Grid,
+    number: usize,
+) -> Result<(Forest, Scores), Stop> {
+    let attributes = Attributes::new(node)?;
+    if node.op_type == "TreeEnsemble" {
+        let (base_margins, link) = indices::outputs(attributes)?;
+        let mut forest = indices::read(attributes, base_margins.len(), table, grid)?;
+        forest.is_single = !attributes.is_double("nodes_splits");
+        let scores = scores(&forest, number, &base_margins, link, None);
+        return Ok((forest, scores));
+    }
+    let kind = if node.op_type == "TreeEnsembleRegressor" { Kind::Regressor } else { Kind::Classifier };
+    let outputs = lists::outputs(attributes, kind)?;
+    let forest = lists::read(attributes, kind, &outputs, table, grid)?;
+    let scores = scores(&forest, number, &outputs.base_margins, outputs.link, outputs.single);
+    Ok((forest, scores))
+}
+
+/// Whether an operator compares with doubles.
+pub(super) fn compares_doubles(node: &NodeProto) -> Result<bool, ModelError> {
+    let name = if node.op_type == "TreeEnsemble" { "nodes_splits" } else { "nodes_values_as_tensor" };
+    Ok(Attributes::new(node)?.is_double(name))
+}
+
+fn scores(
+    forest: &Forest,
+    number: usize,
+    base_margins: &[f64],
+    link: Option<Link>,
+    single: Option<Single>,
+) -> Scores {
+    let column = |(output, &base): (usize, &f64)| Column::leaves(base, number, forest.leaves(output));
+    let mut columns: Vec<Column> = base_margins.iter().enumerate().map(column).collect();
+    match single {
+        None => {}
+        Some(Single::Zero) => columns.insert(0, Column::default()),
+        Some(Single::Against(constant)) => {
+            let against = columns.iter().map(|column| column.affine(0.0, -1.0, constant)).collect::<Vec<_>>();
+            columns.splice(0..0, against);
+        }
+    }
+    Scores { is_pair: single.is_some(), ..Scores::linked(Columns(columns), link) }
+}
