@@ -63,8 +63,8 @@ use crate::ensemble::{Ensemble, EnsembleParts, Link, Width};
 use crate::error::ModelError;
 
 /// What to do about a model that is not a sum of trees.
-const OTHER_WAYS: &str = "explain it as a function, which works for any model: apportion.Explainer(function, X) in Python, --predict for a \
-                          program, or, for networks, the command built with --features networks";
+const OTHER_WAYS: &str = "explain it as a function, which works for any model: apportion.Explainer(function, X) in Python, or a program \
+                          with --predict";
 
 /// The operators that may be in the graph of a linear model. A graph with others is a network.
 const KNOWN: [&str; 53] = [

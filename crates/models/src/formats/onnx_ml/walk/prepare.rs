@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::follow::{Walk, places_in, row_of};
-use super::prepared::{Cases, Choice, Datum, Operation, Prepared, Step};
+use super::prepared::{Cases, Choice, Datum, Operation, Pieces, Prepared, Step};
 use super::stop::Stop;
 use super::table::Table;
 use super::value::Value;
@@ -81,6 +81,12 @@ impl Walk<'_> {
             }
             ("IsNaN", _) => self.is_missing(table)?,
             ("Not", _) => table.map(&mut self.allowance, |_, column| negated(&column))?,
+            ("ArgMax", 1) if matches!(attributes.integer("axis")?, Some(1 | -1)) => {
+                match self.place_of_largest(table)? {
+                    Some(table) => table,
+                    None => return Ok(None),
+                }
+            }
             ("OneHotEncoder", _) => self.one_hot(table, attributes)?,
             ("LabelEncoder", _) => self.labelled(table, attributes)?,
             _ => return Ok(None),
@@ -133,11 +139,7 @@ impl Walk<'_> {
 
     /// A sum, difference, product or quotient with a constant.
     fn combined(&mut self, node: &NodeProto) -> Result<Table, Stop> {
-        let (table, constant, comes_first) = match (self.get(node, 0)?, self.get(node, 1)?) {
-            (Value::Table(table), Value::Constant(constant)) => (table.clone(), constant.clone(), false),
-            (Value::Constant(constant), Value::Table(table)) => (table.clone(), constant.clone(), true),
-            _ => return Err(Stop::Other),
-        };
+        let (table, numbers, comes_first) = self.with_constant(node)?;
         let operation = match (&*node.op_type, comes_first) {
             ("Add", _) => Operation::Add,
             ("Sub", false) => Operation::Subtract,
@@ -149,8 +151,26 @@ impl Walk<'_> {
         if operation == Operation::Divide && table.is_of(Element::Other) {
             return Err(Stop::because("it divides whole numbers"));
         }
-        let numbers = row_of(&constant, table.len())?;
-        self.arithmetic_on(&table, |index| (operation, numbers[if numbers.len() == 1 { 0 } else { index }]))
+        self.arithmetic_on(&table, |index| (operation, numbers[index]))
+    }
+
+    /// A table and a constant, as many columns of each, and whether the constant comes first.
+    fn with_constant(&mut self, node: &NodeProto) -> Result<(Table, Vec<f64>, bool), Stop> {
+        let (table, constant, comes_first) = match (self.get(node, 0)?, self.get(node, 1)?) {
+            (Value::Table(table), Value::Constant(constant)) => (table.clone(), constant, false),
+            (Value::Constant(constant), Value::Table(table)) => (table.clone(), constant, true),
+            _ => return Err(Stop::Other),
+        };
+        // One column stands for as many as the constant has.
+        let count = if table.len() == 1 { constant.numbers.len() } else { table.len() };
+        let mut numbers = row_of(constant, count)?;
+        let table =
+            if table.len() == count { table } else { table.chosen(&vec![0; count], &mut self.allowance)? };
+        self.allowance.spend(count)?;
+        if numbers.len() == 1 {
+            numbers.resize(count, numbers[0]);
+        }
+        Ok((table, numbers, comes_first))
     }
 
     fn arithmetic_on(
@@ -240,11 +260,7 @@ impl Walk<'_> {
 
     /// A comparison with a constant, which is false for NaN.
     fn compared(&mut self, node: &NodeProto) -> Result<Table, Stop> {
-        let (table, constant, comes_first) = match (self.get(node, 0)?, self.get(node, 1)?) {
-            (Value::Table(table), Value::Constant(constant)) => (table.clone(), constant.clone(), false),
-            (Value::Constant(constant), Value::Table(table)) => (table.clone(), constant.clone(), true),
-            _ => return Err(Stop::Other),
-        };
+        let (table, numbers, comes_first) = self.with_constant(node)?;
         let operator = match (&*node.op_type, comes_first) {
             (operator, false) | (operator @ "Equal", true) => operator,
             ("Less", true) => "Greater",
@@ -252,10 +268,9 @@ impl Walk<'_> {
             ("Greater", true) => "Less",
             _ => "LessOrEqual",
         };
-        let numbers = row_of(&constant, table.len())?;
         let grid = self.grid;
         table.map(&mut self.allowance, |index, column| {
-            let number = numbers[if numbers.len() == 1 { 0 } else { index }];
+            let number = numbers[index];
             let holds = |value: f64| match operator {
                 "Less" => value < number,
                 "LessOrEqual" => value <= number,
@@ -284,6 +299,33 @@ impl Walk<'_> {
             }
             _ => column.map_values(|value| f64::from(u8::from(value.is_nan()))),
         })
+    }
+
+    /// The place of the largest of columns, of equal ones the first, if all are functions of one column that have few values: as bins are
+    /// written.
+    fn place_of_largest(&mut self, table: &Table) -> Result<Option<Table>, Stop> {
+        let mut columns = Vec::with_capacity(table.len().min(self.allowance.0));
+        for column in table.columns(&mut self.allowance)? {
+            let pieces = match &column {
+                Prepared::Pieces(pieces) => Some(pieces.clone()),
+                Prepared::Chain(chain) => chain.as_constant(self.grid),
+                Prepared::Cases(_) => None,
+            };
+            let Some(pieces) = pieces else { return Ok(None) };
+            columns.push(pieces);
+        }
+        let parts: usize = columns.iter().map(Pieces::len).sum();
+        self.allowance.spend(parts.saturating_mul(columns.len()))?;
+        let largest = |values: &[f64]| {
+            (1..values.len()).fold(0, |best, place| if values[place] > values[best] { place } else { best })
+                as f64
+        };
+        let Some(pieces) = Pieces::combined(&columns, largest, Element::Other, self.grid) else {
+            return Ok(None);
+        };
+        let column = Prepared::Pieces(pieces);
+        self.refuse_missing_in(&column);
+        Ok(Some(Table::Columns(Rc::new([column]))))
     }
 
     /// A column for each category: 1 for it and 0 for all others.

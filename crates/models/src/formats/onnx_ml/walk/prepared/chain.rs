@@ -53,15 +53,24 @@ impl Chain {
         self.steps.iter().filter(|step| step.is_decreasing()).count() % 2 == 1
     }
 
+    /// Returns whether a step makes NaN of a number.
+    fn loses(&self, x: f64) -> bool {
+        let value =
+            self.steps.iter().try_fold(x, |x, step| Some(step.value(x)).filter(|value| !value.is_nan()));
+        value.is_none()
+    }
+
     /// The places of the numbers whose values are numbers. Numbers near the largest may have none: ∞ · 0.
     fn valid(&self, grid: Grid) -> Option<(i64, i64)> {
         let is_nan = |x: f64| self.value(x).is_nan();
         let ((first, last), zero) = (grid.ends(), grid.place(0.0));
-        if !is_nan(f64::NEG_INFINITY) && !is_nan(f64::INFINITY) {
+        if !self.loses(f64::NEG_INFINITY) && !self.loses(f64::INFINITY) {
             return Some((first, last));
         }
-        (!is_nan(0.0))
-            .then(|| (grid.first((first, zero), |x| !is_nan(x)), grid.first((zero, last), is_nan) - 1))
+        // Some of them would be filled in, as missing values are.
+        let is_filled = self.steps.iter().any(|step| matches!(step, Step::Fill(_)));
+        let is_valid = !is_filled && !is_nan(0.0);
+        is_valid.then(|| (grid.first((first, zero), |x| !is_nan(x)), grid.first((zero, last), is_nan) - 1))
     }
 
     /// Within `valid` places, those whose values fulfil a condition that all values after the first fulfil, too.
@@ -116,13 +125,22 @@ impl Chain {
         let region = match self.steps.is_empty() {
             true => as_it_comes(decision),
             false => {
-                let not_a_number = || Stop::because("its output is not a number for an input of 0");
+                let not_a_number =
+                    || Stop::because("its output is not a number for some numbers of the table");
                 let intervals = self.intervals(decision, grid).ok_or_else(not_a_number)?;
                 Region::from_intervals(&intervals, grid).ok_or_else(no_rule)?
             }
         };
         let missing_holds = decision.holds(self.value(f64::NAN));
         Ok(Split { feature: self.feature, region, missing_holds })
+    }
+
+    /// The column as one value, if it is the same for all finite numbers: of a product with 0.
+    pub(in super::super) fn as_constant(&self, grid: Grid) -> Option<Pieces> {
+        let (first, last) = grid.ends();
+        let [lowest, highest] = [first + 1, last - 1].map(|place| self.value(grid.number(place)));
+        (lowest == highest)
+            .then(|| Pieces::new(self.feature, Vec::new(), lowest, self.value(f64::NAN), self.element, grid))
     }
 
     /// A function of this column that has a value for each of some numbers, another for all other numbers, and one for NaN.

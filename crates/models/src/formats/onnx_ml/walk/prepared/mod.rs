@@ -16,6 +16,8 @@ mod grid;
 mod pieces;
 mod region;
 mod step;
+#[cfg(test)]
+mod tests;
 
 pub(super) use self::cases::{Cases, Choice, Datum, Texts};
 pub(super) use self::chain::Chain;

@@ -46,6 +46,34 @@ impl Pieces {
         Self { feature, parts: all.into(), missing, element }
     }
 
+    /// A function of the values of columns that are all functions of the same column of the table; missing if one of them is.
+    pub(in super::super) fn combined(
+        columns: &[Self],
+        of: impl Fn(&[f64]) -> f64,
+        element: Element,
+        grid: Grid,
+    ) -> Option<Self> {
+        let feature = columns.first()?.feature;
+        if columns.iter().any(|column| column.feature != feature) {
+            return None;
+        }
+        let mut starts: Vec<i64> =
+            columns.iter().flat_map(|column| column.parts.iter().map(|part| part.0)).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let value =
+            |column: &Self, place: i64| column.parts[column.parts.partition_point(|part| part.1 < place)].2;
+        let ends = starts.iter().skip(1).map(|start| start - 1).chain(std::iter::once(grid.ends().1));
+        let part = |(&start, end): (&i64, i64)| {
+            let values: Vec<f64> = columns.iter().map(|column| value(column, start)).collect();
+            (start, end, of(&values))
+        };
+        let parts = starts.iter().zip(ends).map(part).collect();
+        let missing: Vec<f64> = columns.iter().map(|column| column.missing).collect();
+        let missing = if missing.iter().any(|value| value.is_nan()) { f64::NAN } else { of(&missing) };
+        Some(Self { feature, parts, missing, element })
+    }
+
     pub(super) fn map(&self, of: impl Fn(f64) -> f64, element: Element) -> Self {
         let parts = self.parts.iter().map(|&(low, high, value)| (low, high, of(value))).collect();
         Self { parts, missing: of(self.missing), element, ..*self }
