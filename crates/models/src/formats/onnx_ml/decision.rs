@@ -14,6 +14,9 @@
 //! A missing value goes the false way unless the node says otherwise, whatever the test: so the specification; a runtime that takes
 //! NaN ≠ t for true goes the other way at such nodes.
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use super::walk::{Region, Split};
 use crate::ensemble::{Ensemble, TreeParts};
 use crate::error::ModelError;
@@ -89,12 +92,29 @@ pub(super) struct Draft {
     votes: Vec<(usize, usize, f64)>,
 }
 
-/// What the leaves of a tree add to an output of the model.
-pub(super) enum Leaves<'a> {
-    /// Weighted sums of what they add to outputs of their operator: output and weight.
-    Weighted(&'a [(usize, f64)]),
-    /// A value for each leaf, in the order of the nodes.
-    Mapped(&'a [f64]),
+/// What the leaves of a forest's trees add to the outputs of the model.
+#[derive(Default)]
+pub(super) struct Targets {
+    /// For outputs of the operator: outputs of the model and weights.
+    weighted: HashMap<usize, Vec<(usize, f64)>>,
+    /// Outputs of the model with a value for each leaf of the one tree, in the order of the nodes.
+    mapped: Vec<(usize, Rc<[f64]>)>,
+}
+
+impl Targets {
+    /// Adds `weight` times an output of the operator to an output of the model.
+    pub(super) fn add_weighted(&mut self, target: usize, output: usize, weight: f64) {
+        self.weighted.entry(output).or_default().push((target, weight));
+    }
+
+    /// Adds values of the leaves to an output of the model.
+    pub(super) fn add_mapped(&mut self, target: usize, leaves: Rc<[f64]>) {
+        self.mapped.push((target, leaves));
+    }
+
+    fn of_output(&self, output: usize) -> &[(usize, f64)] {
+        self.weighted.get(&output).map_or(&[], Vec::as_slice)
+    }
 }
 
 impl Draft {
@@ -144,78 +164,81 @@ impl Draft {
         self.parts.left[node] == -1 && self.parts.right[node] == -1
     }
 
-    /// What each leaf adds to an output of its operator, in the order of the nodes.
-    pub(super) fn leaves(&self, output: usize) -> Vec<f64> {
-        let mut values = vec![0.0; self.parts.left.len()];
-        self.add_votes(&[(output, 1.0)], &mut values);
-        let leaves = values.into_iter().enumerate().filter(|&(node, _)| self.is_leaf(node));
-        leaves.map(|(_, value)| value).collect()
+    /// The number of leaves.
+    pub(super) fn leaf_count(&self) -> usize {
+        (0..self.parts.left.len()).filter(|&node| self.is_leaf(node)).count()
     }
 
-    fn add_votes(&self, weights: &[(usize, f64)], values: &mut [f64]) {
+    /// What each leaf adds to each of so many outputs of its operator, in the order of the nodes.
+    pub(super) fn leaves(&self, outputs: usize) -> Vec<Vec<f64>> {
+        let mut values = vec![vec![0.0; self.parts.left.len()]; outputs];
         for &(leaf, output, weight) in &self.votes {
-            for &(_, factor) in weights.iter().filter(|&&(wanted, _)| wanted == output) {
-                values[leaf] += factor * weight;
-            }
+            values[output][leaf] += weight;
         }
-    }
-
-    /// Returns whether some leaf adds to one of these outputs of the operator.
-    fn adds_to(&self, leaves: &Leaves<'_>) -> bool {
-        match leaves {
-            Leaves::Mapped(_) => true,
-            Leaves::Weighted(weights) => {
-                self.votes.iter().any(|vote| weights.iter().any(|&(output, _)| output == vote.1))
-            }
-        }
+        let of_leaves = |values: Vec<f64>| {
+            values
+                .into_iter()
+                .enumerate()
+                .filter(|&(node, _)| self.is_leaf(node))
+                .map(|(_, value)| value)
+                .collect()
+        };
+        values.into_iter().map(of_leaves).collect()
     }
 
     /// Appends this tree, `tree` of the file: once for each output of the model that its leaves add to.
     pub(super) fn push_to(
-        mut self,
+        self,
         ensemble: &mut Ensemble,
         tree: usize,
-        outputs: &[(usize, Leaves<'_>)],
+        targets: &Targets,
     ) -> Result<(), ModelError> {
-        let used: Vec<&(usize, Leaves<'_>)> =
-            outputs.iter().filter(|(_, leaves)| self.adds_to(leaves)).collect();
+        let mut voted: Vec<usize> = self.votes.iter().map(|vote| vote.1).collect();
+        voted.sort_unstable();
+        voted.dedup();
+        let mut outputs: Vec<usize> = voted
+            .iter()
+            .flat_map(|&output| targets.of_output(output))
+            .map(|&(target, _)| target)
+            .chain(targets.mapped.iter().map(|mapped| mapped.0))
+            .collect();
+        outputs.sort_unstable();
+        outputs.dedup();
         // A file lists weights that are not zero, and a tree for each output has all nodes: N leaves could be N² of them.
-        let nodes = ensemble.nodes().len() + used.len().saturating_mul(self.parts.left.len());
-        if used.len() > 1 && nodes > MOST_NODES {
+        let nodes = ensemble.nodes().len() + outputs.len().saturating_mul(self.parts.left.len());
+        if outputs.len() > 1 && nodes > MOST_NODES {
             let problem = format!(
                 "its leaves add to {} outputs, and with one tree for each the model would have {nodes} nodes, where {MOST_NODES} are the most",
-                used.len()
+                outputs.len()
             );
             return Err(ModelError::Tree { tree, problem });
         }
         let named = |error: ModelError| error.in_tree(tree);
         // Without a vote it is a tree of zeros.
-        let Some((last, others)) = used.split_last() else {
+        let Some((&last, others)) = outputs.split_last() else {
             return ensemble.push(self.parts).map_err(named);
         };
-        for (output, leaves) in others {
-            let parts = self.parts_for(*output, leaves, self.parts.clone());
-            ensemble.push(parts).map_err(named)?;
-        }
-        let parts = std::mem::take(&mut self.parts);
-        let parts = self.parts_for(last.0, &last.1, parts);
-        ensemble.push(parts).map_err(named)
-    }
-
-    fn parts_for(&self, output: usize, leaves: &Leaves<'_>, mut parts: TreeParts) -> TreeParts {
-        parts.output = output;
-        match leaves {
-            Leaves::Weighted(weights) => self.add_votes(weights, &mut parts.number),
-            Leaves::Mapped(values) => {
-                let mut next = values.iter();
-                for node in
-                    (0..parts.left.len()).filter(|&node| (parts.left[node], parts.right[node]) == (-1, -1))
-                {
-                    parts.number[node] = next.next().copied().unwrap_or(0.0);
-                }
+        let mut values: HashMap<usize, Vec<(usize, f64)>> = HashMap::new();
+        for &(leaf, output, weight) in &self.votes {
+            for &(target, factor) in targets.of_output(output) {
+                values.entry(target).or_default().push((leaf, factor * weight));
             }
         }
-        parts
+        for (target, leaves) in &targets.mapped {
+            let nodes = (0..self.parts.left.len()).filter(|&node| self.is_leaf(node));
+            values.entry(*target).or_default().extend(nodes.zip(leaves.iter().copied()));
+        }
+        let with_values = |mut parts: TreeParts, output: usize| {
+            parts.output = output;
+            for &(leaf, value) in values.get(&output).into_iter().flatten() {
+                parts.number[leaf] += value;
+            }
+            parts
+        };
+        for &output in others {
+            ensemble.push(with_values(self.parts.clone(), output)).map_err(named)?;
+        }
+        ensemble.push(with_values(self.parts, last)).map_err(named)
     }
 }
 
@@ -251,10 +274,9 @@ mod tests {
             draft.vote(2 * split + 1, split, 1.0);
         }
         draft.vote(2 * splits, splits, 1.0);
-        let weights: Vec<[(usize, f64); 1]> = (0..leaves).map(|output| [(output, 1.0)]).collect();
-        let outputs: Vec<(usize, Leaves<'_>)> =
-            weights.iter().enumerate().map(|(output, weights)| (output, Leaves::Weighted(weights))).collect();
-        let error = draft.push_to(&mut ensemble, 7, &outputs).unwrap_err();
+        let mut targets = Targets::default();
+        (0..leaves).for_each(|output| targets.add_weighted(output, output, 1.0));
+        let error = draft.push_to(&mut ensemble, 7, &targets).unwrap_err();
         assert!(
             matches!(&error, ModelError::Tree { tree: 7, problem } if problem.contains("32769 outputs")),
             "{error}"

@@ -4,7 +4,7 @@ use super::attributes::Attributes;
 use super::decision::{Decision, Draft, Mode};
 use super::outputs;
 use super::post_transform::PostTransform;
-use super::walk::{Forest, Grid, Stop, Table};
+use super::walk::{Forest, Splitter, Stop};
 use crate::ensemble::Link;
 use crate::error::ModelError;
 
@@ -97,12 +97,11 @@ enum Place {
     Leaf(usize),
 }
 
-/// The trees below the roots, which split on the columns of a table and add to so many outputs.
+/// The trees below the roots, which add to so many outputs, with the splits of a splitter.
 pub(super) fn read(
     attributes: Attributes<'_>,
     outputs: usize,
-    table: &Table,
-    grid: Grid,
+    splitter: &Splitter<'_>,
 ) -> Result<Forest, Stop> {
     let nodes = Nodes::new(attributes)?;
     let roots = attributes.integers("tree_roots");
@@ -134,8 +133,8 @@ pub(super) fn read(
                         members: nodes.members[node].clone(),
                         missing_true: nodes.missing_true[node],
                     };
-                    decision.check(node as i64, table.len()).map_err(named)?;
-                    draft.split(at, table.split(&decision, grid)?, next, next + 1);
+                    decision.check(node as i64, splitter.columns()).map_err(named)?;
+                    draft.split(at, splitter.split(&decision)?, next, next + 1);
                     next += 2;
                 }
                 Place::Leaf(leaf) => {

@@ -6,7 +6,7 @@ use super::decision::{Decision, Draft, Mode};
 use super::hit_rates;
 use super::outputs;
 use super::post_transform::PostTransform;
-use super::walk::{Forest, Grid, Stop, Table};
+use super::walk::{Forest, Splitter, Stop};
 use crate::ensemble::Link;
 use crate::error::ModelError;
 
@@ -153,13 +153,12 @@ pub(super) fn feature_bound(attributes: Attributes<'_>) -> i64 {
     features.filter(|(_, mode)| *mode != b"LEAF").map(|(&id, _)| id.saturating_add(1)).max().unwrap_or(0)
 }
 
-/// The trees of the lists, which split on the columns of a table.
+/// The trees of the lists, with the splits of a splitter.
 pub(super) fn read(
     attributes: Attributes<'_>,
     kind: Kind,
     outputs: &Outputs,
-    table: &Table,
-    grid: Grid,
+    splitter: &Splitter<'_>,
 ) -> Result<Forest, Stop> {
     let nodes = Nodes::new(attributes)?;
     let votes = votes(attributes, kind, outputs)?;
@@ -206,8 +205,8 @@ pub(super) fn read(
                 missing_true: nodes.missing_true[at],
             };
             let named = |problem| ModelError::Tree { tree: index, problem };
-            decision.check(tree[node].1, table.len()).map_err(named)?;
-            draft.split(place(node), table.split(&decision, grid)?, place(holds), place(fails));
+            decision.check(tree[node].1, splitter.columns()).map_err(named)?;
+            draft.split(place(node), splitter.split(&decision)?, place(holds), place(fails));
         }
         let number = tree[0].0;
         let (own, others) = rest.split_at(rest.partition_point(|vote| vote.tree <= number));

@@ -23,8 +23,8 @@ pub(super) struct Term {
 /// What the trees of a forest add to a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Leaves {
-    /// Weighted sums of the outputs of the forest: output and weight.
-    Weighted(Vec<(usize, f64)>),
+    /// Weighted sums of the outputs of the forest: weights by output.
+    Weighted(BTreeMap<usize, f64>),
     /// A value for each leaf of the one tree of the forest.
     Mapped(Rc<[f64]>),
 }
@@ -33,7 +33,7 @@ impl Leaves {
     fn scaled(&self, scale: f64) -> Self {
         match self {
             Self::Weighted(weights) => {
-                Self::Weighted(weights.iter().map(|&(output, weight)| (output, scale * weight)).collect())
+                Self::Weighted(weights.iter().map(|(&output, weight)| (output, scale * weight)).collect())
             }
             Self::Mapped(values) => Self::Mapped(values.iter().map(|value| scale * value).collect()),
         }
@@ -43,11 +43,8 @@ impl Leaves {
     fn add(&mut self, other: &Self) {
         match (self, other) {
             (Self::Weighted(own), Self::Weighted(others)) => {
-                for &(output, weight) in others {
-                    match own.iter_mut().find(|known| known.0 == output) {
-                        Some(known) => known.1 += weight,
-                        None => own.push((output, weight)),
-                    }
+                for (&output, weight) in others {
+                    *own.entry(output).or_default() += weight;
                 }
             }
             (Self::Mapped(own), Self::Mapped(others)) => {

@@ -10,6 +10,7 @@ use super::inputs::{Rows, inputs};
 use super::prepare::Encoder;
 use super::prepared::{Datum, Grid, Texts};
 use super::stop::Stop;
+use super::table::Splitter;
 use super::value::{Refusal, Scores, Value, Why};
 use crate::ensemble::Link;
 use crate::error::ModelError;
@@ -63,6 +64,7 @@ pub(super) fn follow(
         texts: found.texts,
         refused: HashSet::new(),
         notes: Vec::new(),
+        length,
     };
     for node in &graph.node {
         walk.follow(node)?;
@@ -93,6 +95,8 @@ pub(super) struct Walk<'a> {
     pub(super) texts: HashMap<u32, Texts>,
     pub(super) refused: HashSet<u32>,
     pub(super) notes: Vec<String>,
+    /// Of the file.
+    length: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -190,7 +194,8 @@ impl<'a> Walk<'a> {
             true => table,
             false => table.as_single(self.grid, &mut self.allowance)?,
         };
-        let (forest, scores) = forest::read(node, &table, self.grid, self.forests.len())?;
+        let splitter = Splitter::new(&table, self.grid, self.length);
+        let (forest, scores) = forest::read(node, &splitter, self.forests.len(), &mut self.allowance)?;
         self.forests.push(forest);
         Ok(Value::Scores(scores))
     }

@@ -1,9 +1,11 @@
 //! The trees of one operator, and trees that a step of the graph is by itself.
 
-use super::columns::{Column, Columns, Leaves};
+use std::collections::BTreeMap;
+
+use super::columns::{Allowance, Column, Columns, Leaves};
 use super::prepared::{Cases, Grid, Pieces, Region, Split};
 use super::stop::Stop;
-use super::table::Table;
+use super::table::Splitter;
 use super::value::Scores;
 use crate::ensemble::{Link, Rule};
 use crate::error::ModelError;
@@ -29,11 +31,11 @@ impl Forest {
         Self { drafts: Vec::new(), is_averaged, is_single: true }
     }
 
-    /// What the trees add to an output of their operator.
-    fn leaves(&self, output: usize) -> Leaves {
+    /// What the trees add to each of so many outputs of their operator.
+    fn leaves(&self, outputs: usize) -> Vec<Leaves> {
         match &self.drafts[..] {
-            [tree] => Leaves::Mapped(tree.leaves(output).into()),
-            _ => Leaves::Weighted(vec![(output, 1.0)]),
+            [tree] => tree.leaves(outputs).into_iter().map(|values| Leaves::Mapped(values.into())).collect(),
+            _ => (0..outputs).map(|output| Leaves::Weighted(BTreeMap::from([(output, 1.0)]))).collect(),
         }
     }
 
@@ -85,22 +87,26 @@ impl Forest {
 /// Reads the trees of an operator that is given a table; `number` is the forest's own.
 pub(super) fn read(
     node: &NodeProto,
-    table: &Table,
-    grid: Grid,
+    splitter: &Splitter<'_>,
     number: usize,
+    allowance: &mut Allowance,
 ) -> Result<(Forest, Scores), Stop> {
     let attributes = Attributes::new(node)?;
-    if node.op_type == "TreeEnsemble" {
+    let (forest, base_margins, link, single) = if node.op_type == "TreeEnsemble" {
         let (base_margins, link) = indices::outputs(attributes)?;
-        let mut forest = indices::read(attributes, base_margins.len(), table, grid)?;
+        let mut forest = indices::read(attributes, base_margins.len(), splitter)?;
         forest.is_single = !attributes.is_double("nodes_splits");
-        let scores = scores(&forest, number, &base_margins, link, None);
-        return Ok((forest, scores));
-    }
-    let kind = if node.op_type == "TreeEnsembleRegressor" { Kind::Regressor } else { Kind::Classifier };
-    let outputs = lists::outputs(attributes, kind)?;
-    let forest = lists::read(attributes, kind, &outputs, table, grid)?;
-    let scores = scores(&forest, number, &outputs.base_margins, outputs.link, outputs.single);
+        (forest, base_margins, link, None)
+    } else {
+        let kind = if node.op_type == "TreeEnsembleRegressor" { Kind::Regressor } else { Kind::Classifier };
+        let outputs = lists::outputs(attributes, kind)?;
+        let forest = lists::read(attributes, kind, &outputs, splitter)?;
+        (forest, outputs.base_margins, outputs.link, outputs.single)
+    };
+    // Outputs come as a bare number, and some take several hundred bytes each.
+    let leaves = if let [tree] = &forest.drafts[..] { tree.leaf_count() } else { 1 };
+    allowance.spend(base_margins.len().saturating_mul(16 + leaves))?;
+    let scores = scores(&forest, number, &base_margins, link, single);
     Ok((forest, scores))
 }
 
@@ -117,8 +123,9 @@ fn scores(
     link: Option<Link>,
     single: Option<Single>,
 ) -> Scores {
-    let column = |(output, &base): (usize, &f64)| Column::leaves(base, number, forest.leaves(output));
-    let mut columns: Vec<Column> = base_margins.iter().enumerate().map(column).collect();
+    let leaves = forest.leaves(base_margins.len());
+    let mut columns: Vec<Column> =
+        base_margins.iter().zip(leaves).map(|(&base, leaves)| Column::leaves(base, number, leaves)).collect();
     match single {
         None => {}
         Some(Single::Zero) => columns.insert(0, Column::default()),

@@ -79,7 +79,7 @@ pub(super) fn inputs<'a>(
     let grid = Grid(if is_single { Width::Single } else { Width::Double });
     let mut texts = HashMap::new();
     let value = |&(name, element, first, count): &(&'a str, Element, usize, usize)| {
-        let is_rounded = has_trees && element == Element::Single && grid.0 == Width::Double;
+        let is_rounded = element == Element::Single && grid.0 == Width::Double;
         (name, Value::Table(Table::Input(Input { first: first as u32, count, element, is_rounded })))
     };
     let values = found.iter().map(value).collect();

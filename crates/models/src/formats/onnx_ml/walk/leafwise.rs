@@ -11,6 +11,7 @@ use super::stop::Stop;
 use super::value::{Scores, Value};
 use crate::ensemble::Link;
 use crate::formats::onnx_ml::attributes::Attributes;
+use crate::formats::onnx_ml::decision::Draft;
 use crate::formats::onnx_ml::messages::{BOOL, INT32, INT64, NodeProto};
 use crate::formats::onnx_ml::tensor::Tensor;
 
@@ -78,7 +79,7 @@ impl Walk<'_> {
         if numbers.iter().flatten().any(|value| !value.is_finite()) {
             return Err(Stop::because("it makes a value that is not a number of the leaves of a tree"));
         }
-        let leaves = self.forests[forest].drafts.first().map_or(0, |tree| tree.leaves(0).len());
+        let leaves = self.forests[forest].drafts.first().map_or(0, Draft::leaf_count);
         let column = |values: Vec<f64>| match values.len() {
             1 if leaves != 1 => Column { constant: values[0], ..Column::default() },
             _ => Column::leaves(0.0, forest, Leaves::Mapped(values.into())),

@@ -51,11 +51,11 @@ use prost::Message;
 use self::columns::{Column, Leaves, Term};
 use self::follow::Found;
 pub(super) use self::forest::Forest;
-pub(super) use self::prepared::{Grid, Region, Split};
+pub(super) use self::prepared::{Region, Split};
 pub(super) use self::stop::Stop;
-pub(super) use self::table::Table;
+pub(super) use self::table::Splitter;
 use self::value::{Refusal, Scores, Why};
-use super::decision;
+use super::decision::Targets;
 use super::graph::{DOMAIN, is_ensemble};
 use super::messages::{GraphProto, ModelProto, ModelWeights, NodeProto};
 use super::origin::{operator_set, origin};
@@ -236,31 +236,27 @@ fn ensemble(mut parts: EnsembleParts, found: Found) -> Result<Ensemble, ModelErr
 
 /// Appends the trees that columns are sums of. Each tree of a lone forest is a round; several forests are one.
 fn push_forests(ensemble: &mut Ensemble, columns: &[Column], forests: Vec<Forest>) -> Result<(), ModelError> {
-    let is_used = |forest: usize| columns.iter().any(|column| column.trees.contains_key(&forest));
-    let used = (0..forests.len()).filter(|&forest| is_used(forest)).count();
+    let mut is_used = vec![false; forests.len()];
+    columns.iter().flat_map(|column| column.trees.keys()).for_each(|&forest| is_used[forest] = true);
+    let used = is_used.iter().filter(|&&used| used).count();
     let is_lone = used == 1 && ensemble.tree_count() == 0;
     let mut tree = 0;
-    for (number, forest) in forests.into_iter().enumerate().filter(|&(number, _)| is_used(number)) {
-        let of_output = |(output, column): (usize, &Column)| {
-            let leaves = match column.trees.get(&number)? {
-                Leaves::Weighted(weights) => Leaves::Weighted(weights.clone()),
-                Leaves::Mapped(values) => Leaves::Mapped(Rc::clone(values)),
-            };
-            Some((output, leaves))
-        };
-        let owned: Vec<(usize, Leaves)> = columns.iter().enumerate().filter_map(of_output).collect();
-        let outputs: Vec<(usize, decision::Leaves<'_>)> = owned
-            .iter()
-            .map(|(output, leaves)| match leaves {
-                Leaves::Weighted(weights) => (*output, decision::Leaves::Weighted(weights)),
-                Leaves::Mapped(values) => (*output, decision::Leaves::Mapped(values)),
-            })
-            .collect();
+    for (number, forest) in forests.into_iter().enumerate().filter(|&(number, _)| is_used[number]) {
+        let mut targets = Targets::default();
+        for (output, column) in columns.iter().enumerate() {
+            match column.trees.get(&number) {
+                None => {}
+                Some(Leaves::Weighted(weights)) => {
+                    weights.iter().for_each(|(&own, &weight)| targets.add_weighted(output, own, weight));
+                }
+                Some(Leaves::Mapped(values)) => targets.add_mapped(output, Rc::clone(values)),
+            }
+        }
         if is_lone && forest.is_averaged {
             ensemble.set_averaged();
         }
         for draft in forest.drafts {
-            draft.push_to(ensemble, tree, &outputs)?;
+            draft.push_to(ensemble, tree, &targets)?;
             tree += 1;
             if is_lone {
                 ensemble.end_round();

@@ -304,15 +304,27 @@ impl Walk<'_> {
     /// The place of the largest of columns, of equal ones the first, if all are functions of one column that have few values: as bins are
     /// written.
     fn place_of_largest(&mut self, table: &Table) -> Result<Option<Table>, Stop> {
-        let mut columns = Vec::with_capacity(table.len().min(self.allowance.0));
-        for column in table.columns(&mut self.allowance)? {
-            let pieces = match &column {
-                Prepared::Pieces(pieces) => Some(pieces.clone()),
-                Prepared::Chain(chain) => chain.as_constant(self.grid),
-                Prepared::Cases(_) => None,
-            };
-            let Some(pieces) = pieces else { return Ok(None) };
-            columns.push(pieces);
+        let listed = table.columns(&mut self.allowance)?;
+        let Some(feature) = listed.iter().find_map(|column| match column {
+            Prepared::Pieces(pieces) => Some(pieces.feature()),
+            _ => None,
+        }) else {
+            return Ok(None);
+        };
+        let mut columns = Vec::with_capacity(listed.len());
+        for column in &listed {
+            columns.push(match column {
+                Prepared::Pieces(pieces) => pieces.clone(),
+                Prepared::Chain(chain) => match chain.as_constant(self.grid) {
+                    // It may be made of any column of the table, a missing value of which makes it missing.
+                    Some(value) => {
+                        self.refuse_missing_in(column);
+                        Pieces::new(feature, Vec::new(), value, value, Element::Single, self.grid)
+                    }
+                    None => return Ok(None),
+                },
+                Prepared::Cases(_) => return Ok(None),
+            });
         }
         let parts: usize = columns.iter().map(Pieces::len).sum();
         self.allowance.spend(parts.saturating_mul(columns.len()))?;
@@ -422,6 +434,7 @@ impl Walk<'_> {
         element: Element,
     ) -> Result<Cases, Stop> {
         let feature = cases.feature();
+        self.allowance.spend(cases.len() + values.len())?;
         self.refused.insert(feature);
         let texts = self.texts.get_mut(&feature).ok_or(Stop::Other)?;
         cases.encoded(values, others, texts, element)
@@ -434,6 +447,7 @@ impl Walk<'_> {
         others: f64,
         element: Element,
     ) -> Result<Prepared, Stop> {
+        self.allowance.spend(column.len() + values.len())?;
         match column {
             Prepared::Chain(chain) => {
                 Ok(Prepared::Pieces(chain.encoded(values, others, others, element, self.grid)?))

@@ -1,5 +1,6 @@
 //! Tensors whose columns are functions of one column of the table each.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use super::columns::Allowance;
@@ -8,6 +9,9 @@ use super::stop::Stop;
 use crate::ensemble::Width;
 use crate::formats::onnx_ml::decision::Decision;
 use crate::formats::onnx_ml::graph::Element;
+
+/// Numbers that the rules of any file may list; longer ones more.
+const RULES: usize = 1 << 24;
 
 /// Some columns.
 #[derive(Debug, Clone)]
@@ -59,7 +63,11 @@ impl Table {
 
     /// All columns, listed.
     pub(super) fn columns(&self, allowance: &mut Allowance) -> Result<Vec<Prepared>, Stop> {
-        allowance.spend(self.len().saturating_mul(2))?;
+        let size = match self {
+            Self::Input(input) => input.count.saturating_mul(2),
+            Self::Columns(columns) => columns.iter().map(|column| 1 + column.len()).sum(),
+        };
+        allowance.spend(size)?;
         Ok((0..self.len()).filter_map(|index| self.column(index)).collect())
     }
 
@@ -105,11 +113,34 @@ impl Table {
             Self::Columns(columns) => columns.iter().all(|column| column.element() == element),
         }
     }
+}
 
-    /// Takes the test of a column to a test of a column of the table.
-    pub(in super::super) fn split(&self, decision: &Decision, grid: Grid) -> Result<Split, Stop> {
+/// Takes tests of prepared columns to tests of columns of the table.
+pub(in super::super) struct Splitter<'a> {
+    table: &'a Table,
+    grid: Grid,
+    /// Numbers that rules may still list: each split on an encoded column may list all of its categories.
+    budget: Cell<usize>,
+}
+
+impl<'a> Splitter<'a> {
+    /// A file has room for a small share of the numbers that its rules list.
+    pub(super) fn new(table: &'a Table, grid: Grid, length: usize) -> Self {
+        Self { table, grid, budget: Cell::new(RULES.max(length.saturating_mul(64))) }
+    }
+
+    /// Number of prepared columns.
+    pub(in super::super) fn columns(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Takes a test of a prepared column to a test of a column of the table.
+    pub(in super::super) fn split(&self, decision: &Decision) -> Result<Split, Stop> {
         let place = usize::try_from(decision.feature).ok();
-        let column = place.and_then(|place| self.column(place)).ok_or(Stop::Other)?;
-        column.split(decision, grid)
+        let column = place.and_then(|place| self.table.column(place)).ok_or(Stop::Other)?;
+        let left = self.budget.get().checked_sub(column.len());
+        let long = || Stop::because("its splits on encoded columns list too many categories");
+        self.budget.set(left.ok_or_else(long)?);
+        column.split(decision, self.grid)
     }
 }

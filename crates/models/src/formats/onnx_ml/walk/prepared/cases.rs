@@ -63,6 +63,11 @@ impl Cases {
         self.feature
     }
 
+    /// The number of texts that have a value of their own.
+    pub(in super::super) fn len(&self) -> usize {
+        self.table.len()
+    }
+
     /// The value of the text with a code.
     fn value(&self, code: u32, texts: &Texts) -> Datum {
         match (self.table.get(&code), &self.others) {

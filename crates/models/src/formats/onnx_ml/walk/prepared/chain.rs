@@ -10,6 +10,9 @@ use crate::formats::onnx_ml::decision::{Decision, Mode};
 use crate::formats::onnx_ml::graph::Element;
 use crate::formats::onnx_ml::walk::stop::Stop;
 
+/// Each threshold is found by some hundred evaluations of all steps.
+const MAX_STEPS: usize = 64;
+
 /// A column of the table after some steps.
 #[derive(Debug, Clone)]
 pub(in super::super::super) struct Chain {
@@ -24,11 +27,14 @@ impl Chain {
         Self { feature, steps: Vec::new(), element }
     }
 
-    pub(super) fn after(&self, step: Step, element: Element) -> Self {
+    pub(super) fn after(&self, step: Step, element: Element) -> Result<Self, Stop> {
+        if self.steps.len() == MAX_STEPS {
+            return Err(Stop::because(format!("a column is prepared in more than {MAX_STEPS} steps")));
+        }
         let mut steps = Vec::with_capacity(self.steps.len() + 1);
         steps.extend_from_slice(&self.steps);
         steps.push(step);
-        Self { steps, element, ..*self }
+        Ok(Self { steps, element, ..*self })
     }
 
     pub(super) fn with_element(&self, element: Element) -> Self {
@@ -135,12 +141,11 @@ impl Chain {
         Ok(Split { feature: self.feature, region, missing_holds })
     }
 
-    /// The column as one value, if it is the same for all finite numbers: of a product with 0.
-    pub(in super::super) fn as_constant(&self, grid: Grid) -> Option<Pieces> {
+    /// The value, if it is the same for all finite numbers: of a product with 0.
+    pub(in super::super) fn as_constant(&self, grid: Grid) -> Option<f64> {
         let (first, last) = grid.ends();
         let [lowest, highest] = [first + 1, last - 1].map(|place| self.value(grid.number(place)));
-        (lowest == highest)
-            .then(|| Pieces::new(self.feature, Vec::new(), lowest, self.value(f64::NAN), self.element, grid))
+        (lowest == highest).then_some(lowest)
     }
 
     /// A function of this column that has a value for each of some numbers, another for all other numbers, and one for NaN.

@@ -58,6 +58,15 @@ impl Prepared {
         }
     }
 
+    /// The steps, intervals or texts that it is made of.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Chain(chain) => chain.steps().len(),
+            Self::Pieces(pieces) => pieces.len(),
+            Self::Cases(cases) => cases.len(),
+        }
+    }
+
     /// The kind of its values.
     pub(super) fn element(&self) -> Element {
         match self {
@@ -70,7 +79,7 @@ impl Prepared {
     /// The column after a step, with values of the element.
     pub(super) fn after(&self, step: Step, element: Element) -> Result<Self, Stop> {
         Ok(match self {
-            Self::Chain(chain) => Self::Chain(chain.after(step, element)),
+            Self::Chain(chain) => Self::Chain(chain.after(step, element)?),
             Self::Pieces(pieces) => Self::Pieces(pieces.map(|value| step.value(value), element)),
             Self::Cases(cases) => Self::Cases(cases.map_numbers(|value| step.value(value), element)?),
         })

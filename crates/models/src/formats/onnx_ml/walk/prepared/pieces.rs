@@ -23,7 +23,7 @@ pub(in super::super::super) struct Pieces {
 
 impl Pieces {
     /// A value for each of some `parts`, which are in ascending order, and `others` between them.
-    pub(super) fn new(
+    pub(in super::super) fn new(
         feature: u32,
         parts: Vec<(i64, i64, f64)>,
         others: f64,

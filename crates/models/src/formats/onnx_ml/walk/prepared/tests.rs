@@ -131,7 +131,7 @@ fn pieces_have_the_values_of_the_numbers_that_they_are_for() {
         let random = &mut Random(seed);
         let mut chain = Chain::new(0, Element::Single);
         for _ in 0..random.below(3) {
-            chain = chain.after(step(random), Element::Single);
+            chain = chain.after(step(random), Element::Single).unwrap();
         }
         let values: Vec<(f64, f64)> = (0..random.below(5))
             .map(|_| (chain.value(f64::from(number(random) as f32)), random.below(3) as f64))
