@@ -143,8 +143,12 @@ impl Chain {
 
     /// The value, if it is the same for all finite numbers: of a product with 0.
     pub(in super::super) fn as_constant(&self, grid: Grid) -> Option<f64> {
-        let (first, last) = grid.ends();
-        let [lowest, highest] = [first + 1, last - 1].map(|place| self.value(grid.number(place)));
+        // Larger numbers are infinite as `f32`.
+        let (first, last) = match self.steps.first() {
+            Some(Step::Single) => (grid.place(f32::MIN.into()), grid.place(f32::MAX.into())),
+            _ => (grid.ends().0 + 1, grid.ends().1 - 1),
+        };
+        let [lowest, highest] = [first, last].map(|place| self.value(grid.number(place)));
         (lowest == highest).then_some(lowest)
     }
 
