@@ -212,8 +212,8 @@ def test_tables_with_words_predict_as_the_runtime(name):
 def test_doubles_and_words_in_one_table():
     frame = FRAME.astype(dict.fromkeys(NUMBERS, float))
     frame[NUMBERS] *= 1 + 1e-10
-    numbers = make_pipeline(SimpleImputer(), StandardScaler())
-    pipeline = make_pipeline(ColumnTransformer([("words", OneHotEncoder(**ignore), ["word"]), ("numbers", numbers, NUMBERS)]), RandomForestRegressor(**SIZE))
+    encoders = ColumnTransformer([("words", OneHotEncoder(**ignore), ["word"]), ("numbers", StandardScaler(), NUMBERS)])
+    pipeline = make_pipeline(encoders, RandomForestRegressor(**SIZE))
     compare(graph_of(pipeline, frame, TARGET), frame, kind=np.float64, unseen=["word"])
 
 

@@ -242,10 +242,9 @@ impl Columns {
             if !column.terms.is_empty() || column.trees.len() > 1 {
                 return None;
             }
-            if let Some((&forest, leaves)) = column.trees.first_key_value() {
-                if !matches!(leaves, Leaves::Mapped(_)) || *found.get_or_insert(forest) != forest {
-                    return None;
-                }
+            let Some((&forest, leaves)) = column.trees.first_key_value() else { continue };
+            if !matches!(leaves, Leaves::Mapped(_)) || *found.get_or_insert(forest) != forest {
+                return None;
             }
         }
         found

@@ -266,9 +266,7 @@ impl<'a> Walk<'a> {
                         }
                     }
                     Some(_) => {
-                        return Err(Stop::because(
-                            "it has several outputs with different scores; keep one of them",
-                        ));
+                        return Err(Stop::because("has several outputs with different scores"));
                     }
                     None => found = Some(scores),
                 },
@@ -280,7 +278,7 @@ impl<'a> Walk<'a> {
             (Some(scores), _) => Ok(Ok(scores)),
             (None, Some(refusal)) => Ok(Err(refusal)),
             (None, None) => {
-                Err(Stop::because("its only output is a label; keep the probabilities or scores, too"))
+                Err(Stop::because("has labels for its only outputs, without probabilities or scores,"))
             }
         }
     }

@@ -52,17 +52,17 @@ pub(super) fn inputs<'a>(
         let (element, count) = describe(input)?;
         let shape = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref()?.shape.as_ref());
         if shape.is_some_and(|shape| shape.dim.len() != 2 && !(has_trees && shape.dim.is_empty())) {
-            return Err(Stop::because(format!("its input {:?} is not a table of two axes", input.name)));
+            return Err(Stop::because(format!(
+                "has an input {:?} that is not a table of two axes,",
+                input.name
+            )));
         }
         let is_used = graph.node.iter().any(|node| node.input.contains(&input.name));
         let count = match count {
             Some(count) => count,
             None if is_used => {
                 width_for(graph, constants, &input.name, graph.node.len()).ok_or_else(|| {
-                    Stop::because(format!(
-                        "the number of columns of its input {:?} is not in the file",
-                        input.name
-                    ))
+                    Stop::because(format!("has an input {:?} without a number of columns,", input.name))
                 })?
             }
             None => return Err(Stop::Other),

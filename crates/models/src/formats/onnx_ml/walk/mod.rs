@@ -151,7 +151,7 @@ pub(super) fn read(model: &ModelProto, bytes: &[u8]) -> Result<Ensemble, ModelEr
             return Err(refused(&refusal));
         }
         Err(Stop::Because(reason)) if has_trees => {
-            return Err(unfollowed(format!("an ONNX graph with trees: {reason}; it")));
+            return Err(unfollowed(format!("an ONNX graph with trees that {reason}")));
         }
         Err(Stop::Other) if has_trees => {
             return Err(unfollowed(
