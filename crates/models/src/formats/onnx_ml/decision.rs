@@ -169,7 +169,7 @@ impl Draft {
         (0..self.parts.left.len()).filter(|&node| self.is_leaf(node)).count()
     }
 
-    /// What each leaf adds to each of so many outputs of its operator, in the order of the nodes.
+    /// What each leaf adds to each of the first `outputs` outputs of its operator, in the order of the nodes.
     pub(super) fn leaves(&self, outputs: usize) -> Vec<Vec<f64>> {
         let mut values = vec![vec![0.0; self.parts.left.len()]; outputs];
         for &(leaf, output, weight) in &self.votes {

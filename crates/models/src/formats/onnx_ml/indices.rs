@@ -97,7 +97,7 @@ enum Place {
     Leaf(usize),
 }
 
-/// The trees below the roots, which add to so many outputs, with the splits of a splitter.
+/// The trees below the roots, which add to `outputs` outputs, with the splits of a splitter.
 pub(super) fn read(
     attributes: Attributes<'_>,
     outputs: usize,

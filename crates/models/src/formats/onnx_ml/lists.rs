@@ -34,7 +34,7 @@ pub(super) struct Outputs {
     pub(super) single: Option<Single>,
 }
 
-/// What a runtime says of the first class if all weights are for one class of two, with the margin m of the second.
+/// The score that a runtime gives the first class if all weights are for one class of two, with the margin m of the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Single {
     /// c − m

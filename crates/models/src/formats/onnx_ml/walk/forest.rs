@@ -31,7 +31,7 @@ impl Forest {
         Self { drafts: Vec::new(), is_averaged, is_single: true }
     }
 
-    /// What the trees add to each of so many outputs of their operator.
+    /// What the trees add to each of the first `outputs` outputs of their operator.
     fn leaves(&self, outputs: usize) -> Vec<Leaves> {
         match &self.drafts[..] {
             [tree] => tree.leaves(outputs).into_iter().map(|values| Leaves::Mapped(values.into())).collect(),

@@ -96,10 +96,10 @@ fn check_columns(columns: usize, are_listed: bool, length: usize) -> Result<(), 
     match columns {
         0 => Err(error("a model without features".to_owned())),
         _ if are_listed && columns > COLUMNS.max(length) => {
-            Err(damaged(format!("{columns} columns, and a file that is too short for so many coefficients")))
+            Err(damaged(format!("{columns} columns, and a file that is too short for as many coefficients")))
         }
         1..MAX_FEATURES => Ok(()),
-        _ => Err(error(format!("{columns} features; fewer than {MAX_FEATURES} are wanted"))),
+        _ => Err(error(format!("{columns} features; expected fewer than {MAX_FEATURES}"))),
     }
 }
 
