@@ -35,18 +35,21 @@ impl Ensemble {
     ///   ([`Words`](crate::Words)), one-hot splits, and splits on statistics of categories and of their combinations (CTR); of several
     ///   targets JSON has not all of their tables. Texts and embeddings are refused;
     /// - treelite 4.x as JSON (`dump_as_json()`): whatever treelite can hold;
-    /// - ONNX with one `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the domain `ai.onnx.ml`, which no operator
-    ///   prepares rows for. Thresholds are what the file holds: a converter that rounds them to `f32` has written another model than
-    ///   the one that was trained;
+    /// - ONNX with operators `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the domain `ai.onnx.ml`: one, or several
+    ///   whose scores are weighted, added, averaged or put next to each other, as voting, bagging, one-vs-rest, several targets, AdaBoost
+    ///   and isolation forests are written. Steps before them are read if each prepares one column: `Scaler`, `Imputer`, arithmetic with
+    ///   constants, `Clip`, `Cast`, `Binarizer`, `OneHotEncoder`, `LabelEncoder`, choices of columns. Each split becomes one on a column of
+    ///   the table, whose threshold is found by bisection with the runtime's arithmetic. Texts are [`Words`](crate::Words). Thresholds are
+    ///   what the file holds: a converter that rounds them to `f32` has written another model than the one that was trained;
     /// - ONNX of a linear or generalized linear model: `LinearRegressor`, `LinearClassifier`, `SVMRegressor` with a linear kernel, or `MatMul`,
-    ///   `Gemm` and arithmetic with constants, behind a link or not, with the affine steps before it (`Scaler`, `Imputer`, choices of columns)
-    ///   multiplied out. It becomes a tree of one linear leaf for each feature and output;
+    ///   `Gemm` and arithmetic with constants, behind a link or not, with the steps before it (`Scaler`, `Imputer`, encoders, choices of columns)
+    ///   multiplied out. It becomes a tree of one linear leaf for each feature and output, and a tree for each encoded column;
     /// - the JSON of `docs/tree-json.md`, which `docs/scikit_learn_to_json.py` writes from scikit-learn.
     ///
     /// Nothing of a damaged file is used: a file that ends too early, a length that lies, lists that do not match, a tree that is not one (a
     /// cycle, a child out of range, no leaf), numbers that mean nothing, leaves that could add up to more than 1e300, and gzip streams of
     /// more than 100 times their size (and 256 MiB) are errors. An ONNX file of neither trees nor a linear model, a network for example, is
-    /// [`ModelError::OtherOnnx`].
+    /// [`ModelError::OtherOnnx`]; one with trees that is not a sum of them is [`ModelError::Unsupported`], with the operator.
     ///
     /// # Errors
     ///

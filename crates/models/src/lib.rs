@@ -15,7 +15,7 @@
 //! | [`ModelError`] | why a file or rows were refused |
 //!
 //! Models come from XGBoost 1.7 to 3.x, saved as JSON or UBJ; from LightGBM, saved as text; from CatBoost, in its binary format or as JSON; from whatever
-//! treelite 4.x reads, dumped as JSON; from ONNX; and from scikit-learn by a documented JSON: see [`Ensemble::from_bytes`]. Files may
+//! treelite 4.x reads, dumped as JSON; from ONNX, steps on columns before the trees included; and from scikit-learn by a documented JSON: see [`Ensemble::from_bytes`]. Files may
 //! be gzipped. Any number of outputs, missing values and categorical splits are honoured. Rows are rounded to `f32` or not before they
 //! are compared, as the library does; leaves are added in `f64`.
 //!

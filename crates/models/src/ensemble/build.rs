@@ -18,7 +18,7 @@ pub(crate) struct EnsembleParts {
 /// A tree as its file states it, nodes in the file's order with the root first, not yet checked. All lists have one element per node.
 ///
 /// A leaf with a value for several outputs is given as one tree for each.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TreeParts {
     pub(crate) output: usize,
     /// Children per node, −1 for none.

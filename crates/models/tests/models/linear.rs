@@ -84,7 +84,6 @@ fn graphs_that_are_not_linear_are_told_from_damaged_ones() {
     for (name, wanted) in [
         ("refused_network", "its operators are Gemm, Relu"),
         ("refused_polynomial", "ReduceProd"),
-        ("refused_binarizer", "operator Binarizer"),
         ("refused_normalizer", "operator Normalizer"),
         ("refused_kernel", "kernel RBF"),
         ("refused_votes", "operator SVMClassifier"),

@@ -11,6 +11,7 @@ mod lightgbm;
 mod linear;
 mod means;
 mod mutations;
+mod onnx_pipelines;
 mod outputs;
 mod portable;
 mod reading;

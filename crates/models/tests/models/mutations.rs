@@ -9,7 +9,7 @@ use apportion_models::Ensemble;
 
 use crate::common::{Random, content, json_fixture, ubj};
 
-const FILES: [&str; 21] = [
+const FILES: [&str; 28] = [
     "words_xgb.json.gz",
     "words_xgb.ubj.gz",
     "xgboost_vectors.json.gz",
@@ -31,6 +31,13 @@ const FILES: [&str; 21] = [
     "onnx/linear/classes_double.onnx",
     "onnx/linear/steps.onnx",
     "onnx/linear/two_layers.onnx",
+    "onnx/pipelines/words_filled_in.onnx",
+    "onnx/pipelines/words_logistic.onnx",
+    "onnx/pipelines/voting_weighted.onnx",
+    "onnx/pipelines/ada_boost.onnx",
+    "onnx/pipelines/isolation.onnx",
+    "onnx/pipelines/hand_labels.onnx",
+    "onnx/pipelines/hand_overflow.onnx",
 ];
 
 /// Numbers that counts, places and values become.

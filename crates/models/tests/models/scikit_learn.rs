@@ -1,12 +1,10 @@
 //! Models of scikit-learn and others, written by their converters, against what the libraries say of some rows.
 
 use apportion_games::Rows;
-use apportion_models::{Ensemble, ModelError, UnknownWord, Words};
+use apportion_models::{Ensemble, UnknownWord, Words};
 use serde_json::Value;
 
-use crate::common::{
-    assert_as_said, assert_close, content, fixture, json_fixture, model, numbers, outputs, refusal,
-};
+use crate::common::{assert_as_said, assert_close, content, json_fixture, model, numbers, outputs, refusal};
 
 #[test]
 fn models_written_as_json_predict_as_the_library_does() {
@@ -99,12 +97,6 @@ fn linear_models_of_tables_predict_as_the_library_does() {
 fn models_written_as_onnx_score_as_their_library_or_a_runtime_does() {
     for (name, said) in json_fixture("onnx/scores.json.gz").as_object().unwrap() {
         let file = format!("onnx/{name}.onnx");
-        if name == "pipe" {
-            let error = Ensemble::from_path(fixture(&file)).unwrap_err();
-            assert!(matches!(error, ModelError::Unsupported { .. }), "{error}");
-            assert!(error.to_string().contains("Scaler"), "{error}");
-            continue;
-        }
         let ensemble = model(&file);
         assert!(ensemble.link().is_some(), "{name}");
         let got = outputs(&ensemble, &numbers(&said["rows"]));

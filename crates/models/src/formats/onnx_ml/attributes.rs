@@ -1,6 +1,6 @@
 //! The attributes of an operator, each of the kind that is asked for.
 
-use super::messages::{AttributeProto, DOUBLE, NodeProto};
+use super::messages::{AttributeProto, DOUBLE, FLOAT, NodeProto, TensorProto};
 use super::tensor::Tensor;
 use crate::error::ModelError;
 
@@ -103,9 +103,18 @@ impl<'a> Attributes<'a> {
         Ok(Tensor::read(tensor, name, |problem| self.error(name, problem))?.numbers)
     }
 
+    /// A tensor that is not read yet; `None` if it is not there.
+    pub(super) fn raw_tensor(self, name: &str) -> Option<&'a TensorProto> {
+        self.find(name).and_then(|attribute| attribute.t.as_ref())
+    }
+
+    /// Returns whether a tensor holds numbers of the type float.
+    pub(super) fn is_float(self, name: &str) -> bool {
+        self.raw_tensor(name).is_some_and(|tensor| tensor.data_type == FLOAT)
+    }
+
     /// Whether numbers that the row is compared with are doubles.
     pub(super) fn is_double(self, name: &str) -> bool {
-        let tensor = self.find(name).and_then(|attribute| attribute.t.as_ref());
-        tensor.is_some_and(|tensor| tensor.data_type == DOUBLE)
+        self.raw_tensor(name).is_some_and(|tensor| tensor.data_type == DOUBLE)
     }
 }

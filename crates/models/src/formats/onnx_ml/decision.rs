@@ -14,7 +14,11 @@
 //! A missing value goes the false way unless the node says otherwise, whatever the test: so the specification; a runtime that takes
 //! NaN ≠ t for true goes the other way at such nodes.
 
-use crate::ensemble::{Ensemble, Rule, TreeParts, at_most, at_most_infinity};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::walk::{Region, Split};
+use crate::ensemble::{Ensemble, TreeParts};
 use crate::error::ModelError;
 
 /// The test of a node.
@@ -54,6 +58,7 @@ impl Mode {
 }
 
 /// A test with its way for missing values.
+#[derive(Debug, Clone)]
 pub(super) struct Decision {
     pub(super) mode: Mode,
     pub(super) feature: i64,
@@ -80,10 +85,36 @@ impl Decision {
 const MOST_NODES: usize = 1 << 27;
 
 /// A tree that is being put together: the ways of its nodes, and the weights of its leaves.
+#[derive(Debug, Clone)]
 pub(super) struct Draft {
     parts: TreeParts,
     /// Leaf, output, weight.
     votes: Vec<(usize, usize, f64)>,
+}
+
+/// What the leaves of a forest's trees add to the outputs of the model.
+#[derive(Default)]
+pub(super) struct Targets {
+    /// For outputs of the operator: outputs of the model and weights.
+    weighted: HashMap<usize, Vec<(usize, f64)>>,
+    /// Outputs of the model with a value for each leaf of the one tree, in the order of the nodes.
+    mapped: Vec<(usize, Rc<[f64]>)>,
+}
+
+impl Targets {
+    /// Adds `weight` times an output of the operator to an output of the model.
+    pub(super) fn add_weighted(&mut self, target: usize, output: usize, weight: f64) {
+        self.weighted.entry(output).or_default().push((target, weight));
+    }
+
+    /// Adds values of the leaves to an output of the model.
+    pub(super) fn add_mapped(&mut self, target: usize, leaves: Rc<[f64]>) {
+        self.mapped.push((target, leaves));
+    }
+
+    fn of_output(&self, output: usize) -> &[(usize, f64)] {
+        self.weighted.get(&output).map_or(&[], Vec::as_slice)
+    }
 }
 
 impl Draft {
@@ -103,27 +134,24 @@ impl Draft {
     }
 
     /// Makes a split of a node, with the children where the test holds and where it does not.
-    pub(super) fn split(&mut self, node: usize, decision: Decision, holds: usize, fails: usize) {
-        let Decision { mode, feature, number, members, missing_true } = decision;
+    pub(super) fn split(&mut self, node: usize, split: Split, holds: usize, fails: usize) {
+        let Split { feature, region, missing_holds } = split;
         let (holds, fails) = (holds as i64, fails as i64);
-        let exchanged = matches!(mode, Mode::AtLeast | Mode::More | Mode::Unequal);
         let parts = &mut self.parts;
+        if region.is_constant() {
+            // All of the cover is on one side, which no split of a feature does.
+            parts.cover = None;
+        }
+        let exchanged = matches!(region, Region::From(_) | Region::Outside(_));
         (parts.left[node], parts.right[node]) = if exchanged { (fails, holds) } else { (holds, fails) };
-        parts.default_left[node] = missing_true != exchanged;
-        parts.feature[node] = feature;
-        parts.number[node] = match mode {
-            Mode::AtMost | Mode::More => at_most(number),
-            _ => number,
-        };
-        let rule = match mode {
-            Mode::Equal | Mode::Unequal => Some(Rule::exactly(vec![number])),
-            Mode::Member => Some(Rule::exactly(members)),
-            Mode::AtMost | Mode::More => at_most_infinity(number),
-            _ => None,
-        };
-        if rule.is_some() {
-            parts.rules.resize(parts.left.len(), None);
-            parts.rules[node] = rule;
+        parts.default_left[node] = missing_holds != exchanged;
+        parts.feature[node] = i64::from(feature);
+        match region {
+            Region::Below(threshold) | Region::From(threshold) => parts.number[node] = threshold,
+            Region::Inside(rule) | Region::Outside(rule) => {
+                parts.rules.resize(parts.left.len(), None);
+                parts.rules[node] = Some(rule);
+            }
         }
     }
 
@@ -132,9 +160,48 @@ impl Draft {
         self.votes.push((leaf, output, weight));
     }
 
-    /// Appends this tree, `tree` of the file: once for each output that its leaves add to.
-    pub(super) fn push_to(mut self, ensemble: &mut Ensemble, tree: usize) -> Result<(), ModelError> {
-        let mut outputs: Vec<usize> = self.votes.iter().map(|&(_, output, _)| output).collect();
+    fn is_leaf(&self, node: usize) -> bool {
+        self.parts.left[node] == -1 && self.parts.right[node] == -1
+    }
+
+    /// The number of leaves.
+    pub(super) fn leaf_count(&self) -> usize {
+        (0..self.parts.left.len()).filter(|&node| self.is_leaf(node)).count()
+    }
+
+    /// What each leaf adds to each of the first `outputs` outputs of its operator, in the order of the nodes.
+    pub(super) fn leaves(&self, outputs: usize) -> Vec<Vec<f64>> {
+        let mut values = vec![vec![0.0; self.parts.left.len()]; outputs];
+        for &(leaf, output, weight) in &self.votes {
+            values[output][leaf] += weight;
+        }
+        let of_leaves = |values: Vec<f64>| {
+            values
+                .into_iter()
+                .enumerate()
+                .filter(|&(node, _)| self.is_leaf(node))
+                .map(|(_, value)| value)
+                .collect()
+        };
+        values.into_iter().map(of_leaves).collect()
+    }
+
+    /// Appends this tree, `tree` of the file: once for each output of the model that its leaves add to.
+    pub(super) fn push_to(
+        self,
+        ensemble: &mut Ensemble,
+        tree: usize,
+        targets: &Targets,
+    ) -> Result<(), ModelError> {
+        let mut voted: Vec<usize> = self.votes.iter().map(|vote| vote.1).collect();
+        voted.sort_unstable();
+        voted.dedup();
+        let mut outputs: Vec<usize> = voted
+            .iter()
+            .flat_map(|&output| targets.of_output(output))
+            .map(|&(target, _)| target)
+            .chain(targets.mapped.iter().map(|mapped| mapped.0))
+            .collect();
         outputs.sort_unstable();
         outputs.dedup();
         // A file lists weights that are not zero, and a tree for each output has all nodes: N leaves could be N² of them.
@@ -151,20 +218,27 @@ impl Draft {
         let Some((&last, others)) = outputs.split_last() else {
             return ensemble.push(self.parts).map_err(named);
         };
-        for &output in others {
-            let mut parts = self.parts.clone();
-            add_votes(&mut parts, &self.votes, output);
-            ensemble.push(parts).map_err(named)?;
+        let mut values: HashMap<usize, Vec<(usize, f64)>> = HashMap::new();
+        for &(leaf, output, weight) in &self.votes {
+            for &(target, factor) in targets.of_output(output) {
+                values.entry(target).or_default().push((leaf, factor * weight));
+            }
         }
-        add_votes(&mut self.parts, &self.votes, last);
-        ensemble.push(self.parts).map_err(named)
-    }
-}
-
-fn add_votes(parts: &mut TreeParts, votes: &[(usize, usize, f64)], output: usize) {
-    parts.output = output;
-    for &(leaf, _, weight) in votes.iter().filter(|vote| vote.1 == output) {
-        parts.number[leaf] += weight;
+        for (target, leaves) in &targets.mapped {
+            let nodes = (0..self.parts.left.len()).filter(|&node| self.is_leaf(node));
+            values.entry(*target).or_default().extend(nodes.zip(leaves.iter().copied()));
+        }
+        let with_values = |mut parts: TreeParts, output: usize| {
+            parts.output = output;
+            for &(leaf, value) in values.get(&output).into_iter().flatten() {
+                parts.number[leaf] += value;
+            }
+            parts
+        };
+        for &output in others {
+            ensemble.push(with_values(self.parts.clone(), output)).map_err(named)?;
+        }
+        ensemble.push(with_values(self.parts, last)).map_err(named)
     }
 }
 
@@ -195,18 +269,14 @@ mod tests {
         // A chain, whose leaves add to an output each.
         let mut draft = Draft::new(splits + leaves, None);
         for split in 0..splits {
-            let decision = Decision {
-                mode: Mode::Less,
-                feature: 0,
-                number: 1.0,
-                members: Vec::new(),
-                missing_true: false,
-            };
+            let decision = Split { feature: 0, region: Region::Below(1.0), missing_holds: false };
             draft.split(2 * split, decision, 2 * split + 1, 2 * split + 2);
             draft.vote(2 * split + 1, split, 1.0);
         }
         draft.vote(2 * splits, splits, 1.0);
-        let error = draft.push_to(&mut ensemble, 7).unwrap_err();
+        let mut targets = Targets::default();
+        (0..leaves).for_each(|output| targets.add_weighted(output, output, 1.0));
+        let error = draft.push_to(&mut ensemble, 7, &targets).unwrap_err();
         assert!(
             matches!(&error, ModelError::Tree { tree: 7, problem } if problem.contains("32769 outputs")),
             "{error}"

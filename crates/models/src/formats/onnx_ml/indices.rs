@@ -4,7 +4,8 @@ use super::attributes::Attributes;
 use super::decision::{Decision, Draft, Mode};
 use super::outputs;
 use super::post_transform::PostTransform;
-use crate::ensemble::{Ensemble, EnsembleParts, Link};
+use super::walk::{Forest, Splitter, Stop};
+use crate::ensemble::Link;
 use crate::error::ModelError;
 
 /// The margins before any tree, none of which this operator has, and the link.
@@ -96,8 +97,12 @@ enum Place {
     Leaf(usize),
 }
 
-/// The ensemble of `parts` with the trees below the roots.
-pub(super) fn read(attributes: Attributes<'_>, parts: EnsembleParts) -> Result<Ensemble, ModelError> {
+/// The trees below the roots, which add to `outputs` outputs, with the splits of a splitter.
+pub(super) fn read(
+    attributes: Attributes<'_>,
+    outputs: usize,
+    splitter: &Splitter<'_>,
+) -> Result<Forest, Stop> {
     let nodes = Nodes::new(attributes)?;
     let roots = attributes.integers("tree_roots");
     let aggregate = match attributes.integer("aggregate_function")?.unwrap_or(1) {
@@ -105,14 +110,12 @@ pub(super) fn read(attributes: Attributes<'_>, parts: EnsembleParts) -> Result<E
         1 => "SUM",
         2 => "MIN",
         3 => "MAX",
-        other => return Err(attributes.error("aggregate_function", format!("{other} is not known"))),
+        other => {
+            return Err(attributes.error("aggregate_function", format!("{other} is not known")).into());
+        }
     };
     let share = outputs::share_of_tree(attributes, Some(aggregate), roots.len())?;
-    let (features, outputs) = (parts.features, parts.base_margins.len());
-    let mut ensemble = Ensemble::new(parts, nodes.modes.len() + nodes.weights.len());
-    if share != 1.0 {
-        ensemble.set_averaged();
-    }
+    let mut forest = Forest::new(share != 1.0);
     let mut reached = vec![false; nodes.modes.len()];
     for (index, &root) in roots.iter().enumerate() {
         let named = |problem| ModelError::Tree { tree: index, problem };
@@ -130,8 +133,8 @@ pub(super) fn read(attributes: Attributes<'_>, parts: EnsembleParts) -> Result<E
                         members: nodes.members[node].clone(),
                         missing_true: nodes.missing_true[node],
                     };
-                    decision.check(node as i64, features).map_err(named)?;
-                    draft.split(at, decision, next, next + 1);
+                    decision.check(node as i64, splitter.columns()).map_err(named)?;
+                    draft.split(at, splitter.split(&decision)?, next, next + 1);
                     next += 2;
                 }
                 Place::Leaf(leaf) => {
@@ -144,12 +147,11 @@ pub(super) fn read(attributes: Attributes<'_>, parts: EnsembleParts) -> Result<E
                 }
             }
         }
-        draft.push_to(&mut ensemble, index)?;
-        ensemble.end_round();
+        forest.drafts.push(draft);
     }
     match reached.iter().position(|&reached| !reached) {
-        Some(node) => Err(attributes.error("tree_roots", format!("node {node} is in no tree"))),
-        None => Ok(ensemble),
+        Some(node) => Err(attributes.error("tree_roots", format!("node {node} is in no tree")).into()),
+        None => Ok(forest),
     }
 }
 

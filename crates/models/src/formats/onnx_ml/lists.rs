@@ -6,7 +6,8 @@ use super::decision::{Decision, Draft, Mode};
 use super::hit_rates;
 use super::outputs;
 use super::post_transform::PostTransform;
-use crate::ensemble::{Ensemble, EnsembleParts, Link};
+use super::walk::{Forest, Splitter, Stop};
+use crate::ensemble::Link;
 use crate::error::ModelError;
 
 /// What the weights of a leaf are for.
@@ -30,7 +31,16 @@ pub(super) struct Outputs {
     pub(super) base_margins: Vec<f64>,
     pub(super) link: Option<Link>,
     /// Whether all weights are for one class of two, so that there is one output.
-    single: bool,
+    pub(super) single: Option<Single>,
+}
+
+/// The score that a runtime gives the first class if all weights are for one class of two, with the margin m of the second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Single {
+    /// c − m
+    Against(f64),
+    /// 0
+    Zero,
 }
 
 /// Reads what the outputs are.
@@ -59,7 +69,14 @@ pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs,
         let of_one = |class| !ids.is_empty() && ids.iter().all(|&id| id == class);
         if of_one(0) && base.len() <= 1 {
             let base_margins = vec![base.first().copied().unwrap_or(0.0)];
-            return Ok(Outputs { base_margins, link: post_transform.link_of_margin(), single: true });
+            // Weights that are all positive are probabilities.
+            let positive = attributes.numbers("class_weights")?.iter().all(|&weight| weight >= 0.0);
+            let constant = if positive && post_transform == PostTransform::None { 1.0 } else { 0.0 };
+            return Ok(Outputs {
+                base_margins,
+                link: post_transform.link_of_margin(),
+                single: Some(Single::Against(constant)),
+            });
         }
         if of_one(1) && base.is_empty() {
             // Against a first class whose score is 0.
@@ -67,11 +84,11 @@ pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs,
                 PostTransform::Softmax => Some(Link::Logistic { steepness: 1.0 }),
                 other => other.link_of_margin(),
             };
-            return Ok(Outputs { base_margins: vec![0.0], link, single: true });
+            return Ok(Outputs { base_margins: vec![0.0], link, single: Some(Single::Zero) });
         }
     }
     let base_margins = outputs::base_margins(attributes, base, count)?;
-    Ok(Outputs { base_margins, link: post_transform.link(), single: false })
+    Ok(Outputs { base_margins, link: post_transform.link(), single: None })
 }
 
 /// The lists of nodes, sorted by tree and node.
@@ -136,17 +153,15 @@ pub(super) fn feature_bound(attributes: Attributes<'_>) -> i64 {
     features.filter(|(_, mode)| *mode != b"LEAF").map(|(&id, _)| id.saturating_add(1)).max().unwrap_or(0)
 }
 
-/// The ensemble of `parts` with the trees of the lists.
+/// The trees of the lists, with the splits of a splitter.
 pub(super) fn read(
     attributes: Attributes<'_>,
     kind: Kind,
     outputs: &Outputs,
-    parts: EnsembleParts,
-) -> Result<Ensemble, ModelError> {
+    splitter: &Splitter<'_>,
+) -> Result<Forest, Stop> {
     let nodes = Nodes::new(attributes)?;
     let votes = votes(attributes, kind, outputs)?;
-    let features = parts.features;
-    let mut ensemble = Ensemble::new(parts, nodes.order.len());
     let trees: Vec<&[(i64, i64, usize)]> = nodes.order.chunk_by(|one, next| one.0 == next.0).collect();
     let share = match kind {
         Kind::Regressor => {
@@ -154,9 +169,7 @@ pub(super) fn read(
         }
         Kind::Classifier => 1.0,
     };
-    if share != 1.0 {
-        ensemble.set_averaged();
-    }
+    let mut forest = Forest::new(share != 1.0);
     let mut ways = Vec::with_capacity(trees.len());
     for (index, tree) in trees.iter().enumerate() {
         ways.push(children(&nodes, tree).map_err(|problem| ModelError::Tree { tree: index, problem })?);
@@ -191,9 +204,9 @@ pub(super) fn read(
                 members: Vec::new(),
                 missing_true: nodes.missing_true[at],
             };
-            let checked = decision.check(tree[node].1, features);
-            checked.map_err(|problem| ModelError::Tree { tree: index, problem })?;
-            draft.split(place(node), decision, place(holds), place(fails));
+            let named = |problem| ModelError::Tree { tree: index, problem };
+            decision.check(tree[node].1, splitter.columns()).map_err(named)?;
+            draft.split(place(node), splitter.split(&decision)?, place(holds), place(fails));
         }
         let number = tree[0].0;
         let (own, others) = rest.split_at(rest.partition_point(|vote| vote.tree <= number));
@@ -204,12 +217,11 @@ pub(super) fn read(
                 leaf.filter(|&leaf| ways[leaf].is_none()).ok_or_else(|| no_leaf(kind, attributes, vote))?;
             draft.vote(place(leaf), vote.output, vote.weight * share);
         }
-        draft.push_to(&mut ensemble, index)?;
-        ensemble.end_round();
+        forest.drafts.push(draft);
     }
     match rest.first() {
-        Some(vote) => Err(no_leaf(kind, attributes, vote)),
-        None => Ok(ensemble),
+        Some(vote) => Err(no_leaf(kind, attributes, vote).into()),
+        None => Ok(forest),
     }
 }
 
@@ -235,7 +247,7 @@ fn votes(attributes: Attributes<'_>, kind: Kind, outputs: &Outputs) -> Result<Ve
     let ids = attributes.integers_of(&name("ids"), weights.len())?;
     let count = outputs.base_margins.len();
     let output = |id: i64| {
-        let id = if outputs.single { 0 } else { id };
+        let id = if outputs.single.is_some() { 0 } else { id };
         usize::try_from(id)
             .ok()
             .filter(|&output| output < count)

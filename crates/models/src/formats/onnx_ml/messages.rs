@@ -54,6 +54,8 @@ pub(super) struct NodeProto {
     pub(super) input: Vec<String>,
     #[prost(string, repeated, tag = "2")]
     pub(super) output: Vec<String>,
+    #[prost(string, tag = "3")]
+    pub(super) name: String,
     #[prost(string, tag = "4")]
     pub(super) op_type: String,
     #[prost(message, repeated, tag = "5")]
@@ -92,6 +94,8 @@ pub(super) struct TensorProto {
     pub(super) float_data: Vec<f32>,
     #[prost(int32, repeated, tag = "5")]
     pub(super) int32_data: Vec<i32>,
+    #[prost(bytes = "vec", repeated, tag = "6")]
+    pub(super) string_data: Vec<Vec<u8>>,
     #[prost(int64, repeated, tag = "7")]
     pub(super) int64_data: Vec<i64>,
     #[prost(string, tag = "8")]
@@ -143,5 +147,7 @@ pub(super) const FLOAT: i32 = 1;
 pub(super) const UINT8: i32 = 2;
 pub(super) const INT32: i32 = 6;
 pub(super) const INT64: i32 = 7;
+pub(super) const STRING: i32 = 8;
+pub(super) const BOOL: i32 = 9;
 pub(super) const FLOAT16: i32 = 10;
 pub(super) const DOUBLE: i32 = 11;

@@ -6,6 +6,7 @@ use apportion_games::Rows;
 use proptest::prelude::*;
 use prost::Message;
 
+use super::graph::DOMAIN;
 use super::messages::*;
 use crate::common::{Random, assert_close, assert_cuts_are_refused, refusal};
 use crate::{Ensemble, Link, ModelError};
@@ -58,6 +59,7 @@ fn node(
         op_type: operator.to_owned(),
         attribute,
         domain: domain.to_owned(),
+        ..Default::default()
     }
 }
 
@@ -67,18 +69,22 @@ fn input(name: &str, elem_type: i32, columns: Option<i64>) -> ValueInfoProto {
     ValueInfoProto { name: name.to_owned(), r#type: Some(TypeProto { tensor_type }) }
 }
 
+/// A model whose outputs are those of nodes that no node takes.
 fn model(nodes: Vec<NodeProto>, inputs: Vec<ValueInfoProto>, version: i64) -> ModelProto {
+    let is_taken = |name: &String| nodes.iter().any(|node| node.input.contains(name));
+    let made = nodes.iter().flat_map(|node| &node.output).filter(|name| !is_taken(name));
+    let output = made.map(|name| ValueInfoProto { name: name.clone(), r#type: None }).collect();
     ModelProto {
         ir_version: 8,
         producer_name: "test".to_owned(),
         producer_version: "1.2".to_owned(),
-        graph: Some(GraphProto { node: nodes, input: inputs, output: Vec::new() }),
-        opset_import: vec![OperatorSetIdProto { domain: super::DOMAIN.to_owned(), version }],
+        graph: Some(GraphProto { node: nodes, input: inputs, output }),
+        opset_import: vec![OperatorSetIdProto { domain: DOMAIN.to_owned(), version }],
     }
 }
 
 fn ensemble(operator: &str, attributes: Vec<AttributeProto>) -> NodeProto {
-    node(super::DOMAIN, operator, "X", &["Y", "Z"], attributes)
+    node(DOMAIN, operator, "X", &["Y", "Z"], attributes)
 }
 
 /// A model of this node alone, with two columns of `f32`.
@@ -283,7 +289,7 @@ fn doubles_are_compared_as_doubles_where_rows_reach_the_trees_so() {
     ];
     let numbers = doubles("nodes_values_as_tensor", &[threshold, 0.0, 0.0]);
     let attributes = one_split("target", "BRANCH_LEQ", numbers, more);
-    let trees = |input| node(super::DOMAIN, "TreeEnsembleRegressor", input, &["Y"], attributes.clone());
+    let trees = |input| node(DOMAIN, "TreeEnsembleRegressor", input, &["Y"], attributes.clone());
     let cast = |to| node("", "Cast", "X", &["C"], vec![integer("to", to)]);
     let row = [between];
     for (nodes, kind, wide) in [
@@ -312,7 +318,8 @@ fn columns_may_come_as_inputs_of_their_own() {
     let read_ensemble = read(&model(nodes.clone(), inputs, 1)).unwrap();
     assert_eq!(read_ensemble.feature_names().unwrap(), ["a", "b"]);
     let inputs = vec![input("a", FLOAT, Some(1)), input("b", FLOAT, Some(3))];
-    assert!(matches!(read(&model(nodes, inputs, 1)), Err(ModelError::Unsupported { .. })));
+    let wider = read(&model(nodes, inputs, 1)).unwrap();
+    assert_eq!((wider.feature_count(), wider.feature_names()), (4, None));
 }
 
 /// A classifier of two classes, by one split.
@@ -401,14 +408,15 @@ fn what_comes_after_the_trees_is_a_link_or_refused() {
         let mut name = "Y".to_owned();
         for operator in operators {
             let next = format!("{name}'");
-            nodes.push(node("", operator, &name, &[&next], vec![]));
+            let attributes = if *operator == "Cast" { vec![integer("to", 1)] } else { vec![] };
+            nodes.push(node("", operator, &name, &[&next], attributes));
             name = next;
         }
         read(&model(nodes, vec![input("X", FLOAT, Some(2))], 1)).map(|ensemble| ensemble.link())
     };
     for (operators, link) in [
-        (&["Cast", "Reshape"][..], Some(Link::Identity)),
-        (&["Identity", "Sigmoid", "ArgMax", "Mul"], Some(Link::Logistic { steepness: 1.0 })),
+        (&["Cast", "Flatten"][..], Some(Link::Identity)),
+        (&["Identity", "Sigmoid"], Some(Link::Logistic { steepness: 1.0 })),
         (&["Exp"], Some(Link::Exponential)),
         (&["Softmax"], Some(Link::Softmax)),
         (&["Exp", "Exp"], None),
@@ -428,15 +436,21 @@ fn other_graphs_are_refused_by_name() {
         Err(ModelError::OtherOnnx { operators }) => assert_eq!(operators, "Gemm, Relu"),
         other => panic!("{other:?}"),
     }
-    let trees = |name| node(super::DOMAIN, "TreeEnsembleRegressor", name, &["Y"], regressor());
+    let trees = |name| node(DOMAIN, "TreeEnsembleRegressor", name, &["Y"], regressor());
     let unsupported = |nodes, inputs, says: &str| match read(&model(nodes, inputs, 1)) {
         Err(error @ ModelError::Unsupported { .. }) => assert!(error.to_string().contains(says), "{error}"),
         other => panic!("{other:?}"),
     };
-    unsupported(vec![trees("X"), trees("X")], inputs(), "2 tree ensembles");
-    unsupported(vec![node(super::DOMAIN, "Scaler", "X", &["S"], vec![]), trees("S")], inputs(), "Scaler");
-    unsupported(vec![node("", "Cast", "X", &["S"], vec![integer("to", 7)]), trees("S")], inputs(), "Cast");
-    unsupported(vec![trees("X")], vec![input("X", 8, Some(2))], "type 8");
+    let doubled = NodeProto { output: vec!["D".to_owned()], ..trees("X") };
+    unsupported(vec![trees("X"), doubled], inputs(), "several outputs");
+    unsupported(vec![node(DOMAIN, "Normalizer", "X", &["S"], vec![]), trees("S")], inputs(), "Normalizer");
+    unsupported(vec![node("", "Cast", "X", &["S"], vec![integer("to", 8)]), trees("S")], inputs(), "Cast");
+    unsupported(vec![trees("X")], vec![input("X", 8, Some(2))], "text");
+    unsupported(vec![trees("X")], vec![input("X", 10, Some(2))], "type 10");
+    for operator in ["Tanh", "Normalizer", "Cast"] {
+        let nodes = vec![node(DOMAIN, operator, "X", &["S"], vec![]), trees("S")];
+        unsupported(nodes, inputs(), "apportion.Explainer(function, X)");
+    }
     let least = with(regressor(), text("aggregate_function", "MIN"));
     unsupported(vec![ensemble("TreeEnsembleRegressor", least)], inputs(), "MIN");
     let other_file = TensorProto { data_type: DOUBLE, data_location: 1, ..Default::default() };

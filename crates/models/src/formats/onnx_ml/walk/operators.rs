@@ -16,7 +16,7 @@ pub(super) fn regressor(
 ) -> Result<Scores, Stop> {
     let targets = output_count(attributes, "targets", attributes.integer("targets")?.unwrap_or(1))?;
     let margins = margins(attributes, columns, targets, allowance)?;
-    Ok(Scores { margins, link: PostTransform::named(attributes)?.link() })
+    Ok(Scores::linked(margins, PostTransform::named(attributes)?.link()))
 }
 
 /// The same of each class. Of two classes with the coefficients of one the margin is that of the second.
@@ -32,7 +32,7 @@ pub(super) fn classifier(
     let single = classes == 2 && attributes.numbers("coefficients")?.len() == columns.len();
     let margins = margins(attributes, columns, if single { 1 } else { classes }, allowance)?;
     let link = if single { post_transform.link_of_margin() } else { post_transform.link() };
-    Ok(Scores { margins, link })
+    Ok(Scores::linked(margins, link))
 }
 
 fn margins(
@@ -85,5 +85,5 @@ pub(super) fn support_vectors(
         weights
     };
     let margins = columns.times(1, |column, _| weights[column], |_| rho[0], allowance)?;
-    Ok(Scores { margins, link: PostTransform::named(attributes)?.link() })
+    Ok(Scores::linked(margins, PostTransform::named(attributes)?.link()))
 }

@@ -1,10 +1,13 @@
-//! Columns of numbers that are affine functions of the features.
+//! Columns of numbers that are sums of affine functions of the features and of leaves of trees.
 //!
 //! ```text
-//! c + Σ_j w_j x_j
+//! c + Σ_j w_j x_j + Σ_t leaf_t(x)
 //! ```
 //!
-//! Where the feature j is missing, its term is another number in the place of `w_j x_j`: NaN, unless the graph fills it in.
+//! If the feature j is missing, its term is another number than `w_j x_j`: NaN, unless the graph fills it in.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::stop::Stop;
 
@@ -17,11 +20,56 @@ pub(super) struct Term {
     pub(super) missing: f64,
 }
 
+/// What the trees of a forest add to a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Leaves {
+    /// Weighted sums of the outputs of the forest: weights by output.
+    Weighted(BTreeMap<usize, f64>),
+    /// A value for each leaf of the one tree of the forest.
+    Mapped(Rc<[f64]>),
+}
+
+impl Leaves {
+    fn scaled(&self, scale: f64) -> Self {
+        match self {
+            Self::Weighted(weights) => {
+                Self::Weighted(weights.iter().map(|(&output, weight)| (output, scale * weight)).collect())
+            }
+            Self::Mapped(values) => Self::Mapped(values.iter().map(|value| scale * value).collect()),
+        }
+    }
+
+    /// Adds the leaves of the same forest.
+    fn add(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Weighted(own), Self::Weighted(others)) => {
+                for (&output, weight) in others {
+                    *own.entry(output).or_default() += weight;
+                }
+            }
+            (Self::Mapped(own), Self::Mapped(others)) => {
+                *own = own.iter().zip(others.iter()).map(|(one, other)| one + other).collect();
+            }
+            // A forest has one kind.
+            (Self::Weighted(_), Self::Mapped(_)) | (Self::Mapped(_), Self::Weighted(_)) => {}
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Weighted(weights) => weights.len(),
+            Self::Mapped(values) => values.len(),
+        }
+    }
+}
+
 /// One column; its terms have ascending features.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Column {
     pub(super) constant: f64,
     pub(super) terms: Vec<Term>,
+    /// By the number of the forest.
+    pub(super) trees: BTreeMap<usize, Leaves>,
 }
 
 /// Some columns, at least one.
@@ -39,8 +87,33 @@ impl Allowance {
 }
 
 impl Column {
+    /// A feature, as it is.
+    pub(super) fn feature(feature: u32) -> Self {
+        Self { terms: vec![Term { feature, coefficient: 1.0, missing: f64::NAN }], ..Self::default() }
+    }
+
+    /// The leaves of a forest, and a constant.
+    pub(super) fn leaves(constant: f64, forest: usize, leaves: Leaves) -> Self {
+        Self { constant, trees: BTreeMap::from([(forest, leaves)]), ..Self::default() }
+    }
+
+    fn len(&self) -> usize {
+        1 + self.terms.len() + self.trees.values().map(Leaves::len).sum::<usize>()
+    }
+
+    /// The column with a number for each missing value, if it is a function of one feature that nothing fills in yet.
+    pub(super) fn filled(&self, fill: f64) -> Option<Self> {
+        match self.terms[..] {
+            [term] if term.missing.is_nan() && self.trees.is_empty() => {
+                let missing = fill - self.constant;
+                Some(Self { terms: vec![Term { missing, ..term }], ..self.clone() })
+            }
+            _ => None,
+        }
+    }
+
     /// `scale · (column + before) + after`.
-    fn affine(&self, before: f64, scale: f64, after: f64) -> Self {
+    pub(super) fn affine(&self, before: f64, scale: f64, after: f64) -> Self {
         let of_term = |term: &Term| Term {
             coefficient: scale * term.coefficient,
             missing: scale * term.missing,
@@ -49,6 +122,7 @@ impl Column {
         Self {
             constant: scale * (self.constant + before) + after,
             terms: self.terms.iter().map(of_term).collect(),
+            trees: self.trees.iter().map(|(&forest, leaves)| (forest, leaves.scaled(scale))).collect(),
         }
     }
 
@@ -58,6 +132,8 @@ impl Column {
             a.feature == b.feature && opposite(a.coefficient, b.coefficient) && opposite(a.missing, b.missing)
         };
         self.terms.len() == other.terms.len()
+            && self.trees.len() == other.trees.len()
+            && self.trees.iter().all(|(forest, leaves)| other.trees.get(forest) == Some(&leaves.scaled(-1.0)))
             && opposite(self.constant, other.constant)
             && self.terms.iter().zip(&other.terms).all(terms)
     }
@@ -68,21 +144,12 @@ impl Column {
 }
 
 impl Columns {
-    /// The features from `first` on, as they are.
-    pub(super) fn input(first: usize, count: usize) -> Self {
-        let column = |feature: usize| Column {
-            constant: 0.0,
-            terms: vec![Term { feature: feature as u32, coefficient: 1.0, missing: f64::NAN }],
-        };
-        Self((first..first + count).map(column).collect())
-    }
-
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
     pub(super) fn terms(&self) -> usize {
-        self.0.iter().map(|column| 1 + column.terms.len()).sum()
+        self.0.iter().map(Column::len).sum()
     }
 
     /// `scale_i · (column_i + before_i) + after_i`, of the numbers for each column.
@@ -109,6 +176,7 @@ impl Columns {
         let mut columns = Vec::with_capacity(count);
         for k in 0..count {
             let mut constant = after(k);
+            let mut trees: BTreeMap<usize, Leaves> = BTreeMap::new();
             for (index, column) in self.0.iter().enumerate() {
                 let weight = weight(index, k);
                 constant += weight * column.constant;
@@ -121,8 +189,19 @@ impl Columns {
                     sum.coefficient += weight * term.coefficient;
                     sum.missing += weight * term.missing;
                 }
+                for (&forest, leaves) in &column.trees {
+                    let scaled = leaves.scaled(weight);
+                    match trees.get_mut(&forest) {
+                        Some(sum) => sum.add(&scaled),
+                        None => drop(trees.insert(forest, scaled)),
+                    }
+                }
             }
-            columns.push(Column { constant, terms: sums.iter_mut().filter_map(Option::take).collect() });
+            columns.push(Column {
+                constant,
+                terms: sums.iter_mut().filter_map(Option::take).collect(),
+                trees,
+            });
         }
         Ok(Self(columns))
     }
@@ -149,17 +228,26 @@ impl Columns {
         }
     }
 
-    /// The columns with a number in the place of each that is missing. They must be functions of one feature each, none of which is
-    /// filled in.
-    pub(super) fn filled(&self, fill: impl Fn(usize) -> f64) -> Result<Self, Stop> {
-        let of_column = |(index, column): (usize, &Column)| match column.terms[..] {
-            [term] if term.missing.is_nan() => {
-                let missing = fill(index) - column.constant;
-                Ok(Column { constant: column.constant, terms: vec![Term { missing, ..term }] })
+    /// The constant that two columns add up to, if it is the same for all rows.
+    pub(super) fn constant_sum(&self) -> Option<f64> {
+        let [first, second] = &self.0[..] else { return None };
+        let without = |column: &Column| Column { constant: 0.0, ..column.clone() };
+        without(first).mirrors(&without(second)).then_some(first.constant + second.constant)
+    }
+
+    /// The forest of one tree whose leaf decides all of the columns; some may be constant.
+    pub(super) fn tree(&self) -> Option<usize> {
+        let mut found = None;
+        for column in &self.0 {
+            if !column.terms.is_empty() || column.trees.len() > 1 {
+                return None;
             }
-            _ => Err(Stop::Other),
-        };
-        Ok(Self(self.0.iter().enumerate().map(of_column).collect::<Result<_, _>>()?))
+            let Some((&forest, leaves)) = column.trees.first_key_value() else { continue };
+            if !matches!(leaves, Leaves::Mapped(_)) || *found.get_or_insert(forest) != forest {
+                return None;
+            }
+        }
+        found
     }
 
     /// Whether there are two columns, the second of which is the first with the other sign.

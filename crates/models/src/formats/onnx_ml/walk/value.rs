@@ -1,7 +1,10 @@
 //! What is known of the values in a graph.
 
+use std::rc::Rc;
+
 use super::columns::{Allowance, Columns};
 use super::stop::Stop;
+use super::table::Table;
 use crate::ensemble::Link;
 use crate::formats::onnx_ml::tensor::Tensor;
 
@@ -10,12 +13,37 @@ use crate::formats::onnx_ml::tensor::Tensor;
 pub(super) enum Value {
     /// Numbers that do not depend on the row.
     Constant(Tensor),
+    /// A text that does not depend on the row.
+    Text(Rc<str>),
+    /// Columns of the table, or what steps before the trees make of each.
+    Table(Table),
     /// Scores of the row.
     Scores(Scores),
     /// Their sum.
     Total(Scores),
-    /// A class, which is said for people.
+    /// Several of them, one before the other along the first axis.
+    Stack(Vec<Scores>),
+    /// The shape of a tensor.
+    Shape,
+    /// The label of a class, which is not explained.
     Label,
+    /// What cannot be followed, and why.
+    Refused(Rc<Refusal>),
+}
+
+/// Why a value cannot be followed.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) operator: String,
+    pub(super) name: String,
+    pub(super) why: Why,
+}
+
+#[derive(Debug)]
+pub(super) enum Why {
+    Unknown,
+    Because(String),
+    Unsupported { what: String, wanted: &'static str },
 }
 
 /// Affine columns, and what they are taken through.
@@ -24,13 +52,21 @@ pub(super) struct Scores {
     pub(super) margins: Columns,
     /// `None` for a link that has no name here.
     pub(super) link: Option<Link>,
+    /// Whether the second of two columns is the margin, and the first says the same of the other class.
+    pub(super) is_pair: bool,
+    /// The constant by which the margins were divided last.
+    pub(super) divisor: Option<f64>,
 }
 
 const LOGISTIC: Option<Link> = Some(Link::Logistic { steepness: 1.0 });
 
 impl Scores {
     pub(super) fn affine(margins: Columns) -> Self {
-        Self { margins, link: Some(Link::Identity) }
+        Self::linked(margins, Some(Link::Identity))
+    }
+
+    pub(super) fn linked(margins: Columns, link: Option<Link>) -> Self {
+        Self { margins, link, is_pair: false, divisor: None }
     }
 
     /// The columns, where they are affine.
@@ -43,7 +79,7 @@ impl Scores {
 
     /// Behind one link more, where there was none.
     pub(super) fn behind(&self, link: Link) -> Result<Self, Stop> {
-        Ok(Self { margins: self.columns()?.clone(), link: Some(link) })
+        Ok(Self::linked(self.columns()?.clone(), Some(link)))
     }
 
     /// Divided by their sum, where they are probabilities.
@@ -51,7 +87,14 @@ impl Scores {
         let link = match self.link {
             Some(Link::Softmax) => self.link,
             LOGISTIC if self.margins.are_mirrored() => self.link,
-            LOGISTIC | None => None,
+            Some(Link::Exponential) => Some(Link::Softmax),
+            // Probabilities that add up to 1 already.
+            Some(Link::Identity) if self.margins.constant_sum() == Some(1.0) => self.link,
+            // Linear scores are of either sign.
+            Some(Link::Identity) if self.margins.0.iter().any(|column| !column.terms.is_empty()) => {
+                return Err(Stop::Other);
+            }
+            LOGISTIC | Some(Link::Identity) | None => None,
             _ => return Err(Stop::Other),
         };
         Ok(Self { link, ..self.clone() })
@@ -60,7 +103,7 @@ impl Scores {
     /// `1 − p` of probabilities that are each their own.
     pub(super) fn opposite(&self) -> Result<Self, Stop> {
         match self.link {
-            LOGISTIC => Ok(Self { margins: self.margins.affine(|_| [0.0, -1.0, 0.0]), link: LOGISTIC }),
+            LOGISTIC => Ok(Self::linked(self.margins.affine(|_| [0.0, -1.0, 0.0]), LOGISTIC)),
             _ => Err(Stop::Other),
         }
     }
@@ -72,7 +115,7 @@ impl Scores {
         }
         let margins = self.margins.chosen(places)?;
         allowance.spend(margins.terms())?;
-        Ok(Self { margins, link: self.link })
+        Ok(Self::linked(margins, self.link))
     }
 
     pub(super) fn same(&self, other: &Self) -> bool {

@@ -40,6 +40,7 @@ fn node(operator: &str, inputs: &[&str], output: &str, attribute: Vec<AttributeP
         op_type: operator.to_owned(),
         attribute,
         domain: if own.contains(&operator) { "ai.onnx.ml" } else { "" }.to_owned(),
+        ..Default::default()
     }
 }
 

@@ -1,0 +1,160 @@
+//! The inputs of a graph: the columns of the table.
+
+use std::collections::HashMap;
+
+use super::prepared::{Grid, Texts};
+use super::stop::Stop;
+use super::table::{Input, Table};
+use super::value::Value;
+use super::{damaged, forest};
+use crate::ensemble::Width;
+use crate::error::ModelError;
+use crate::formats::onnx_ml::attributes::Attributes;
+use crate::formats::onnx_ml::graph::{Element, describe, is_ensemble};
+use crate::formats::onnx_ml::messages::{FLOAT, GraphProto, NodeProto};
+use crate::formats::onnx_ml::{indices, lists};
+
+/// Columns come as a bare number, so a short file could ask for any memory.
+const MAX_FEATURES: usize = 1 << 30;
+/// Columns that any file may have if they are listed; longer files may have more.
+const COLUMNS: usize = 1 << 16;
+
+/// The columns of the table.
+pub(super) struct Rows {
+    pub(super) columns: usize,
+    /// The names, if each column is an input by itself.
+    pub(super) names: Option<Vec<String>>,
+    /// The width to which rows are rounded.
+    pub(super) grid: Grid,
+}
+
+/// The inputs by their names, and the texts of columns that hold text.
+pub(super) struct Inputs<'a> {
+    pub(super) rows: Rows,
+    pub(super) values: Vec<(&'a str, Value)>,
+    pub(super) texts: HashMap<u32, Texts>,
+}
+
+/// Takes the inputs of a graph, the features in their order. The file has `length` bytes.
+pub(super) fn inputs<'a>(
+    graph: &'a GraphProto,
+    constants: &HashMap<&str, Value>,
+    length: usize,
+) -> Result<Inputs<'a>, Stop> {
+    let has_trees = graph.node.iter().any(is_ensemble);
+    let mut found = Vec::with_capacity(graph.input.len());
+    let (mut columns, mut has_text, mut is_single) = (0usize, false, has_trees);
+    for input in &graph.input {
+        if constants.contains_key(&*input.name) {
+            // A weight that may be given, too, as older files have it.
+            continue;
+        }
+        let (element, count) = describe(input)?;
+        let shape = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref()?.shape.as_ref());
+        if shape.is_some_and(|shape| shape.dim.len() != 2 && !(has_trees && shape.dim.is_empty())) {
+            return Err(Stop::because(format!(
+                "has an input {:?} that is not a table of two axes,",
+                input.name
+            )));
+        }
+        let is_used = graph.node.iter().any(|node| node.input.contains(&input.name));
+        let count = match count {
+            Some(count) => count,
+            None if is_used => {
+                width_for(graph, constants, &input.name, graph.node.len()).ok_or_else(|| {
+                    Stop::because(format!("has an input {:?} without a number of columns,", input.name))
+                })?
+            }
+            None => return Err(Stop::Other),
+        };
+        has_text |= element == Element::Text;
+        is_single &= match element {
+            Element::Single | Element::Text => true,
+            Element::Double | Element::Other => is_narrowed(graph, &input.name, element)?,
+        };
+        found.push((&*input.name, element, columns, count));
+        columns = columns.saturating_add(count);
+    }
+    check_columns(columns, has_text || !has_trees, length)?;
+    let grid = Grid(if is_single { Width::Single } else { Width::Double });
+    let mut texts = HashMap::new();
+    let value = |&(name, element, first, count): &(&'a str, Element, usize, usize)| {
+        let is_rounded = element == Element::Single && grid.0 == Width::Double;
+        (name, Value::Table(Table::Input(Input { first: first as u32, count, element, is_rounded })))
+    };
+    let values = found.iter().map(value).collect();
+    for &(_, _, first, count) in found.iter().filter(|input| input.1 == Element::Text) {
+        texts.extend((first..first + count).map(|feature| (feature as u32, Texts::default())));
+    }
+    let are_single = found.iter().all(|&(.., count)| count == 1);
+    let names = (are_single && columns > 1).then(|| found.iter().map(|input| input.0.to_owned()).collect());
+    Ok(Inputs { rows: Rows { columns, names, grid }, values, texts })
+}
+
+fn check_columns(columns: usize, are_listed: bool, length: usize) -> Result<(), ModelError> {
+    let error = |problem: String| ModelError::Schema { at: "graph.input".to_owned(), problem };
+    match columns {
+        0 => Err(error("a model without features".to_owned())),
+        _ if are_listed && columns > COLUMNS.max(length) => {
+            Err(damaged(format!("{columns} columns, and a file that is too short for as many coefficients")))
+        }
+        1..MAX_FEATURES => Ok(()),
+        _ => Err(error(format!("{columns} features; expected fewer than {MAX_FEATURES}"))),
+    }
+}
+
+/// Returns whether all operators that take an input take it as `f32`.
+fn is_narrowed(graph: &GraphProto, name: &str, element: Element) -> Result<bool, ModelError> {
+    for node in graph.node.iter().filter(|node| node.input.iter().any(|input| input == name)) {
+        let narrows = match &*node.op_type {
+            "Cast" => Attributes::new(node)?.integer("to")? == Some(i64::from(FLOAT)),
+            _ => element == Element::Other && is_ensemble(node) && !forest::compares_doubles(node)?,
+        };
+        if !narrows {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The columns of an input whose number the graph does not give, as the operators that take it expect them.
+fn width_for(
+    graph: &GraphProto,
+    constants: &HashMap<&str, Value>,
+    input: &str,
+    steps: usize,
+) -> Option<usize> {
+    let steps = steps.checked_sub(1)?;
+    let takes = |node: &&NodeProto| node.input.first().map(String::as_str) == Some(input);
+    graph.node.iter().filter(takes).find_map(|node| match (&*node.op_type, node.output.first()) {
+        ("Identity" | "Cast", Some(output)) => width_for(graph, constants, output, steps),
+        _ => operator_width(node, constants),
+    })
+}
+
+fn operator_width(node: &NodeProto, constants: &HashMap<&str, Value>) -> Option<usize> {
+    let attributes = Attributes::new(node).ok()?;
+    let count = |name: &str| attributes.numbers(name).ok().map(|numbers| numbers.len());
+    let targets = || match &*node.op_type {
+        "LinearRegressor" => usize::try_from(attributes.integer("targets").ok()?.unwrap_or(1)).ok(),
+        _ => count("intercepts"),
+    };
+    let width = match &*node.op_type {
+        "TreeEnsemble" => usize::try_from(indices::feature_bound(attributes)).ok()?,
+        "TreeEnsembleRegressor" | "TreeEnsembleClassifier" => {
+            usize::try_from(lists::feature_bound(attributes)).ok()?
+        }
+        "LinearRegressor" | "LinearClassifier" => count("coefficients")?.checked_div(targets()?)?,
+        "Scaler" => count("offset")?,
+        "Imputer" => count("imputed_value_floats")?,
+        "MatMul" | "Gemm" => match constants.get(&**node.input.get(1)?)? {
+            Value::Constant(weights) => {
+                let side = usize::from(attributes.integer("transB").ok()? == Some(1));
+                *weights.dims.get(side)?
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    (width > 0).then_some(width)
+}

@@ -1,0 +1,301 @@
+//! Follows a graph from the columns of a table to scores, without a runtime.
+//!
+//! # What is read
+//!
+//! Scores that are sums of leaves of trees and affine functions of columns, behind at most one link:
+//!
+//! ```text
+//! link(c + Σ_j w_j x_j + Σ_t leaf_t(x))
+//! ```
+//!
+//! | module | follows |
+//! |---|---|
+//! | `inputs` | the columns of the table: numbers and texts |
+//! | `prepare`, `prepared` | steps on single columns before trees or linear models: scaling, imputing, clipping, encoding |
+//! | `forest` | the operators with trees, whose splits on prepared columns become splits on columns of the table |
+//! | `leafwise` | whatever is computed from the leaf of one tree, as the path lengths of isolation forests are |
+//! | `operators` | the operators that are linear models |
+//! | `scores` | weighted sums of scores, and links |
+//!
+//! Linear models are multiplied out in `f64`: a tree for each feature and output, of one leaf, which is linear.
+//!
+//! # Widths
+//!
+//! Before trees arithmetic is rounded as the runtime rounds it, because thresholds decide by the last digit. Rows of linear models are not
+//! rounded to `f32`, nor are their numbers: a sum has no ties that this would decide.
+//!
+//! # Missing values
+//!
+//! If a feature is missing that no `Imputer` fills in, a linear model in a runtime predicts NaN, and encoders stop or depend on the
+//! processor. Such rows are refused, as are those in which a text is missing.
+
+mod columns;
+mod follow;
+mod forest;
+mod inputs;
+mod leafwise;
+mod operators;
+mod prepare;
+mod prepared;
+mod scores;
+mod stop;
+mod table;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::rc::Rc;
+
+use prost::Message;
+
+use self::columns::{Column, Leaves, Term};
+use self::follow::Found;
+pub(super) use self::forest::Forest;
+pub(super) use self::prepared::{Region, Split};
+pub(super) use self::stop::Stop;
+pub(super) use self::table::Splitter;
+use self::value::{Refusal, Scores, Why};
+use super::decision::Targets;
+use super::graph::{DOMAIN, is_ensemble};
+use super::messages::{GraphProto, ModelProto, ModelWeights, NodeProto};
+use super::origin::{operator_set, origin};
+use crate::ensemble::{Ensemble, EnsembleParts, Link, Width};
+use crate::error::ModelError;
+
+/// What to do about a model that is not a sum of trees.
+const OTHER_WAYS: &str = "explain it as a function, which works for any model: apportion.Explainer(function, X) in Python, or a program \
+                          with --predict";
+
+/// The operators that may be in the graph of a linear model. A graph with others is a network.
+const KNOWN: [&str; 53] = [
+    "Abs",
+    "Add",
+    "And",
+    "ArgMax",
+    "ArrayFeatureExtractor",
+    "Binarizer",
+    "Cast",
+    "Clip",
+    "Concat",
+    "Constant",
+    "Div",
+    "Dropout",
+    "Equal",
+    "Exp",
+    "FeatureVectorizer",
+    "Flatten",
+    "Gather",
+    "Gemm",
+    "Greater",
+    "GreaterOrEqual",
+    "Identity",
+    "Imputer",
+    "IsNaN",
+    "LabelEncoder",
+    "Less",
+    "LessOrEqual",
+    "LinearClassifier",
+    "LinearRegressor",
+    "LpNormalization",
+    "MatMul",
+    "Mul",
+    "Neg",
+    "Normalizer",
+    "Not",
+    "OneHotEncoder",
+    "Or",
+    "ReduceMean",
+    "ReduceSum",
+    "Reshape",
+    "SVMClassifier",
+    "SVMRegressor",
+    "Scaler",
+    "Sigmoid",
+    "Slice",
+    "Softmax",
+    "Softplus",
+    "Squeeze",
+    "Sub",
+    "Sum",
+    "TfIdfVectorizer",
+    "Unsqueeze",
+    "Where",
+    "ZipMap",
+];
+
+fn is_known(node: &NodeProto) -> bool {
+    let of_standard = ["", "ai.onnx", DOMAIN].contains(&&*node.domain);
+    of_standard && KNOWN.contains(&&*node.op_type)
+}
+
+/// Reads a model; `bytes` are the whole file.
+pub(super) fn read(model: &ModelProto, bytes: &[u8]) -> Result<Ensemble, ModelError> {
+    let Some(graph) = &model.graph else {
+        return Err(ModelError::Onnx { problem: "it has no graph".to_owned() });
+    };
+    let has_trees = graph.node.iter().any(is_ensemble);
+    if !has_trees && !graph.node.iter().all(is_known) {
+        return Err(other(model));
+    }
+    let has_own_operators = graph.node.iter().any(|node| node.domain == DOMAIN);
+    let version = match has_own_operators {
+        true => format!("{DOMAIN} {}", operator_set(model)?),
+        false => "ai.onnx".to_owned(),
+    };
+    let weights =
+        ModelWeights::decode(bytes).map_err(|error| ModelError::Onnx { problem: error.to_string() })?;
+    let weights = weights.graph.map(|graph| graph.initializer).unwrap_or_default();
+    let found = match follow::follow(graph, &weights, bytes.len()) {
+        Ok(Ok(found)) => found,
+        Ok(Err(refusal)) if has_trees || matches!(refusal.why, Why::Unsupported { .. }) => {
+            return Err(refused(&refusal));
+        }
+        Err(Stop::Because(reason)) if has_trees => {
+            return Err(unfollowed(format!("an ONNX graph with trees that {reason}")));
+        }
+        Err(Stop::Other) if has_trees => {
+            return Err(unfollowed(
+                "an ONNX graph with trees whose outputs are not sums of their leaves".to_owned(),
+            ));
+        }
+        Ok(Err(_)) | Err(Stop::Other | Stop::Because(_)) => return Err(other(model)),
+        Err(Stop::Error(error)) => return Err(error),
+    };
+    let (booster, objective) = kinds(graph);
+    let parts = EnsembleParts {
+        width: if has_trees { found.rows.grid.0 } else { Width::Double },
+        features: found.rows.columns,
+        feature_names: found.rows.names.clone(),
+        base_margins: Vec::new(),
+        link: None,
+        origin: origin(model, &booster, objective, version),
+    };
+    ensemble(parts, found)
+}
+
+/// The kinds of trees, or a linear model; and what it was trained for.
+fn kinds(graph: &GraphProto) -> (String, &'static str) {
+    let mut kinds: Vec<&str> = Vec::new();
+    for node in graph.node.iter().filter(|node| is_ensemble(node)) {
+        if !kinds.contains(&&*node.op_type) {
+            kinds.push(&node.op_type);
+        }
+    }
+    let is_linear = kinds.is_empty();
+    let classifies = graph.node.iter().any(|node| match &*node.op_type {
+        "LinearClassifier" | "TreeEnsembleClassifier" => true,
+        "ArgMax" => is_linear,
+        _ => false,
+    });
+    let booster = if is_linear { "linear model".to_owned() } else { kinds.join(", ") };
+    (booster, if classifies { "classification" } else { "regression" })
+}
+
+/// The ensemble of scores. Two scores that mirror each other, of two classes, are one margin: that of the second.
+fn ensemble(mut parts: EnsembleParts, found: Found) -> Result<Ensemble, ModelError> {
+    let Found { scores, forests, texts, refused, notes, .. } = found;
+    let Scores { margins, link, is_pair, .. } = scores;
+    let mirrored = margins.are_mirrored() && matches!(link, Some(Link::Identity | Link::Logistic { .. }));
+    let mut columns = margins.0;
+    if is_pair || mirrored {
+        columns.swap_remove(0);
+    }
+    parts.base_margins = columns.iter().map(|column| column.constant).collect();
+    parts.link = link;
+    if let Some(number) = parts.base_margins.iter().find(|number| !number.is_finite()) {
+        let problem = format!("its coefficients and intercepts make the constant {number}");
+        return Err(ModelError::Schema { at: "graph".to_owned(), problem });
+    }
+    let mut wanted = refused;
+    let terms = columns.iter().map(|column| column.terms.len()).sum();
+    let mut ensemble = Ensemble::new(parts, terms);
+    for (output, Column { terms, .. }) in columns.iter().enumerate() {
+        for &Term { feature, coefficient, missing } in terms {
+            let filled = if missing.is_nan() { 0.0 } else { missing };
+            if missing.is_nan() {
+                wanted.insert(feature);
+            }
+            if coefficient != 0.0 || filled != 0.0 {
+                ensemble.push_term(output, (feature, coefficient), filled)?;
+            }
+        }
+    }
+    push_forests(&mut ensemble, &columns, forests)?;
+    if let Some(&last) = wanted.iter().max() {
+        let mut flags = vec![false; last as usize + 1];
+        wanted.iter().for_each(|&feature| flags[feature as usize] = true);
+        ensemble.refuse_missing(flags);
+    }
+    if let Some(&last) = texts.keys().max() {
+        let words = (0..=last).map(|feature| texts.get(&feature).map(|texts| texts.words()));
+        ensemble.set_words(words.collect());
+    }
+    notes.into_iter().for_each(|note| ensemble.add_note(note));
+    Ok(ensemble)
+}
+
+/// Appends the trees that columns are sums of. Each tree of a lone forest is a round; several forests are one.
+fn push_forests(ensemble: &mut Ensemble, columns: &[Column], forests: Vec<Forest>) -> Result<(), ModelError> {
+    let mut is_used = vec![false; forests.len()];
+    columns.iter().flat_map(|column| column.trees.keys()).for_each(|&forest| is_used[forest] = true);
+    let used = is_used.iter().filter(|&&used| used).count();
+    let is_lone = used == 1 && ensemble.tree_count() == 0;
+    let mut tree = 0;
+    for (number, forest) in forests.into_iter().enumerate().filter(|&(number, _)| is_used[number]) {
+        let mut targets = Targets::default();
+        for (output, column) in columns.iter().enumerate() {
+            match column.trees.get(&number) {
+                None => {}
+                Some(Leaves::Weighted(weights)) => {
+                    weights.iter().for_each(|(&own, &weight)| targets.add_weighted(output, own, weight));
+                }
+                Some(Leaves::Mapped(values)) => targets.add_mapped(output, Rc::clone(values)),
+            }
+        }
+        if is_lone && forest.is_averaged {
+            ensemble.set_averaged();
+        }
+        for draft in forest.drafts {
+            draft.push_to(ensemble, tree, &targets)?;
+            tree += 1;
+            if is_lone {
+                ensemble.end_round();
+            }
+        }
+    }
+    if !is_lone {
+        ensemble.end_round();
+    }
+    Ok(())
+}
+
+fn damaged(problem: String) -> ModelError {
+    ModelError::Schema { at: "graph".to_owned(), problem }
+}
+
+fn unfollowed(what: String) -> ModelError {
+    ModelError::Unsupported { what, wanted: OTHER_WAYS }
+}
+
+fn refused(Refusal { operator, name, why }: &Refusal) -> ModelError {
+    let name = if name.is_empty() { String::new() } else { format!(" (node {name:?})") };
+    match why {
+        Why::Unsupported { what, wanted } => ModelError::Unsupported { what: what.clone(), wanted },
+        Why::Because(reason) => {
+            unfollowed(format!("an ONNX graph with trees and the operator {operator}{name}, where {reason},"))
+        }
+        Why::Unknown => unfollowed(format!(
+            "an ONNX graph with trees and the operator {operator}{name}, which does not act on one column or add up scores,"
+        )),
+    }
+}
+
+fn other(model: &ModelProto) -> ModelError {
+    let mut operators: Vec<&str> = Vec::new();
+    for node in model.graph.iter().flat_map(|graph| &graph.node) {
+        if operators.len() < 5 && !operators.contains(&&*node.op_type) {
+            operators.push(&node.op_type);
+        }
+    }
+    ModelError::OtherOnnx { operators: operators.join(", ") }
+}

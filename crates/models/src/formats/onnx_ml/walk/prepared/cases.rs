@@ -1,0 +1,205 @@
+//! Functions of a text: a value for each category.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use super::Split;
+use super::region::Region;
+use crate::ensemble::{Category, Rule, UnknownWord, Words};
+use crate::formats::onnx_ml::decision::Decision;
+use crate::formats::onnx_ml::graph::Element;
+use crate::formats::onnx_ml::walk::stop::Stop;
+
+/// The texts of a column that the graph knows. Rows hold their places in this list.
+#[derive(Debug, Default)]
+pub(in super::super) struct Texts {
+    list: Vec<Rc<str>>,
+    codes: HashMap<Rc<str>, u32>,
+    /// Whether the runtime refuses a row with another text.
+    pub(in super::super) refuses_others: bool,
+}
+
+impl Texts {
+    pub(super) fn code(&mut self, text: &Rc<str>) -> u32 {
+        *self.codes.entry(text.clone()).or_insert_with(|| {
+            self.list.push(text.clone());
+            (self.list.len() - 1) as u32
+        })
+    }
+
+    /// The categories of the column.
+    pub(in super::super) fn words(&self) -> Words {
+        let list = self.list.iter().map(|text| Category::Text((**text).to_owned())).collect();
+        Words::new(list, if self.refuses_others { UnknownWord::Refused } else { UnknownWord::NoCategory })
+    }
+}
+
+/// A number or a text.
+#[derive(Debug, Clone, PartialEq)]
+pub(in super::super) enum Datum {
+    Number(f64),
+    Text(Rc<str>),
+}
+
+/// A value for each text of a column of the table.
+#[derive(Debug, Clone)]
+pub(in super::super::super) struct Cases {
+    feature: u32,
+    /// By the code of the text.
+    table: Rc<BTreeMap<u32, Datum>>,
+    /// The value of all other texts; `None` if that is the text itself.
+    others: Option<Datum>,
+    pub(super) element: Element,
+}
+
+impl Cases {
+    /// A column of texts in the table.
+    pub(in super::super) fn new(feature: u32) -> Self {
+        Self { feature, table: Rc::default(), others: None, element: Element::Text }
+    }
+
+    /// The column of the table.
+    pub(in super::super) fn feature(&self) -> u32 {
+        self.feature
+    }
+
+    /// The number of texts that have a value of their own.
+    pub(in super::super) fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// The value of the text with a code.
+    fn value(&self, code: u32, texts: &Texts) -> Datum {
+        match (self.table.get(&code), &self.others) {
+            (Some(value), _) | (None, Some(value)) => value.clone(),
+            (None, None) => Datum::Text(texts.list[code as usize].clone()),
+        }
+    }
+
+    /// The column after a table from texts to values, with one value for all other texts (`None`: the text itself).
+    pub(in super::super) fn encoded(
+        &self,
+        values: &HashMap<Rc<str>, Datum>,
+        others: Option<&Datum>,
+        texts: &mut Texts,
+        element: Element,
+    ) -> Result<Self, Stop> {
+        let of = |value: &Datum| match value {
+            Datum::Text(text) => Ok(values.get(text).or(others).unwrap_or(value).clone()),
+            Datum::Number(_) => Err(Stop::because("it encodes text, and its input holds numbers")),
+        };
+        let mut table = self
+            .table
+            .iter()
+            .map(|(&code, value)| Ok((code, of(value)?)))
+            .collect::<Result<BTreeMap<_, _>, Stop>>()?;
+        let others = match &self.others {
+            Some(value) => Some(of(value)?),
+            // Texts that were themselves until here.
+            None => {
+                for (text, value) in values {
+                    table.entry(texts.code(text)).or_insert_with(|| value.clone());
+                }
+                others.cloned()
+            }
+        };
+        Ok(Self { feature: self.feature, table: Rc::new(table), others, element })
+    }
+
+    pub(super) fn map_numbers(&self, of: impl Fn(f64) -> f64, element: Element) -> Result<Self, Stop> {
+        let of = |value: &Datum| match value {
+            Datum::Number(number) => Ok(Datum::Number(of(*number))),
+            Datum::Text(_) => Err(text_as_number()),
+        };
+        let table =
+            self.table.iter().map(|(&code, value)| Ok((code, of(value)?))).collect::<Result<_, Stop>>()?;
+        let others = self.others.as_ref().map(of).ok_or_else(text_as_number)??;
+        Ok(Self { table: Rc::new(table), others: Some(others), element, ..*self })
+    }
+
+    /// `one` for texts whose value here is another number than 0, else `other`; all are functions of one column.
+    pub(in super::super) fn choice(
+        &self,
+        one: Choice<'_>,
+        other: Choice<'_>,
+        texts: &Texts,
+    ) -> Result<Self, Stop> {
+        let is_set = |value: Datum| match value {
+            Datum::Number(number) => Ok(number != 0.0),
+            Datum::Text(_) => Err(text_as_number()),
+        };
+        let mut codes: Vec<u32> = self.table.keys().copied().collect();
+        for choice in [&one, &other] {
+            if let Choice::Column(cases) = choice {
+                if cases.feature != self.feature {
+                    return Err(Stop::because("it chooses between two columns"));
+                }
+                codes.extend(cases.table.keys());
+            }
+        }
+        let mut table = BTreeMap::new();
+        for code in codes {
+            let chosen = if is_set(self.value(code, texts))? { &one } else { &other };
+            table.insert(code, chosen.value(code, texts));
+        }
+        let others = self.others.clone().ok_or_else(text_as_number)?;
+        let others = if is_set(others)? { &one } else { &other }.others();
+        let element = one.element();
+        Ok(Self { feature: self.feature, table: Rc::new(table), others, element })
+    }
+
+    /// Texts by their codes with the numbers that they have, and the number of all others.
+    pub(in super::super) fn numbers(&self) -> Result<(Vec<(u32, f64)>, f64), Stop> {
+        let number = |value: &Datum| match value {
+            Datum::Number(number) => Ok(*number),
+            Datum::Text(_) => Err(text_as_number()),
+        };
+        let others = self.others.as_ref().map(number).ok_or_else(text_as_number)??;
+        let known = self.table.iter().map(|(&code, value)| Ok((code, number(value)?)));
+        Ok((known.collect::<Result<_, Stop>>()?, others))
+    }
+
+    pub(super) fn split(&self, decision: &Decision) -> Result<Split, Stop> {
+        let (numbers, others) = self.numbers()?;
+        let others = decision.holds(others);
+        let exceptions = numbers.iter().filter(|(_, number)| decision.holds(*number) != others);
+        let rule = Rule::exactly(exceptions.map(|&(code, _)| f64::from(code)).collect());
+        let region = if others { Region::Outside(rule) } else { Region::Inside(rule) };
+        // Rows in which a text is missing are refused.
+        Ok(Split { feature: self.feature, region, missing_holds: false })
+    }
+}
+
+/// One side of a choice.
+pub(in super::super) enum Choice<'a> {
+    Constant(Datum),
+    Column(&'a Cases),
+}
+
+impl Choice<'_> {
+    fn value(&self, code: u32, texts: &Texts) -> Datum {
+        match self {
+            Self::Constant(value) => value.clone(),
+            Self::Column(cases) => cases.value(code, texts),
+        }
+    }
+
+    fn others(&self) -> Option<Datum> {
+        match self {
+            Self::Constant(value) => Some(value.clone()),
+            Self::Column(cases) => cases.others.clone(),
+        }
+    }
+
+    fn element(&self) -> Element {
+        match self {
+            Self::Constant(Datum::Text(_)) => Element::Text,
+            Self::Constant(Datum::Number(_)) => Element::Single,
+            Self::Column(cases) => cases.element,
+        }
+    }
+}
+
+fn text_as_number() -> Stop {
+    Stop::because("its input is text that no encoder has taken to numbers")
+}

@@ -1,0 +1,147 @@
+//! Columns that steps of the graph prepare for the trees: each a function of one column of the table.
+//!
+//! | kind | function | made by |
+//! |---|---|---|
+//! | [`Chain`] | monotone, of a number | `Scaler`, `Imputer`, `Add`, `Sub`, `Mul`, `Div`, `Clip`, `Cast` |
+//! | [`Pieces`] | constant on intervals of a number | `OneHotEncoder`, `LabelEncoder`, `Binarizer`, comparisons |
+//! | [`Cases`] | a value for each category of a text | `OneHotEncoder`, `LabelEncoder`, `Where` |
+//!
+//! So a test of such a column is a test of the column of the table. Arithmetic is rounded as the runtime rounds it, and a threshold of a
+//! chain is found by bisection over all numbers that the column may hold: the test of the table's column holds for exactly the rows for
+//! which the test of the prepared column does.
+
+mod cases;
+mod chain;
+mod grid;
+mod pieces;
+mod region;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub(super) use self::cases::{Cases, Choice, Datum, Texts};
+pub(super) use self::chain::Chain;
+pub(in super::super) use self::grid::Grid;
+pub(super) use self::pieces::Pieces;
+pub(in super::super) use self::region::Region;
+pub(super) use self::step::{Operation, Step};
+use super::super::decision::{Decision, Mode};
+use super::super::graph::Element;
+use super::stop::Stop;
+
+/// A column of a tensor.
+#[derive(Debug, Clone)]
+pub(in super::super) enum Prepared {
+    Chain(Chain),
+    Pieces(Pieces),
+    Cases(Cases),
+}
+
+/// A test of a prepared column, as a test of the table's column.
+#[derive(Debug)]
+pub(in super::super) struct Split {
+    /// The table's column.
+    pub(in super::super) feature: u32,
+    /// The values for which the test holds.
+    pub(in super::super) region: Region,
+    /// Whether it holds for a missing value.
+    pub(in super::super) missing_holds: bool,
+}
+
+impl Prepared {
+    /// The column of the table.
+    pub(super) fn feature(&self) -> u32 {
+        match self {
+            Self::Chain(chain) => chain.feature(),
+            Self::Pieces(pieces) => pieces.feature(),
+            Self::Cases(cases) => cases.feature(),
+        }
+    }
+
+    /// The steps, intervals or texts that it is made of.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Chain(chain) => chain.steps().len(),
+            Self::Pieces(pieces) => pieces.len(),
+            Self::Cases(cases) => cases.len(),
+        }
+    }
+
+    /// The kind of its values.
+    pub(super) fn element(&self) -> Element {
+        match self {
+            Self::Chain(chain) => chain.element,
+            Self::Pieces(pieces) => pieces.element,
+            Self::Cases(cases) => cases.element,
+        }
+    }
+
+    /// The column after a step, with values of the element.
+    pub(super) fn after(&self, step: Step, element: Element) -> Result<Self, Stop> {
+        Ok(match self {
+            Self::Chain(chain) => Self::Chain(chain.after(step, element)?),
+            Self::Pieces(pieces) => Self::Pieces(pieces.map(|value| step.value(value), element)),
+            Self::Cases(cases) => Self::Cases(cases.map_numbers(|value| step.value(value), element)?),
+        })
+    }
+
+    /// The column with a function of each of its values, of which there are only a few.
+    pub(super) fn map_values(&self, of: impl Fn(f64) -> f64) -> Result<Self, Stop> {
+        match self {
+            Self::Chain(_) => Err(Stop::because("it takes each number of a column to another")),
+            Self::Pieces(pieces) => Ok(Self::Pieces(pieces.map(of, pieces.element))),
+            Self::Cases(cases) => Ok(Self::Cases(cases.map_numbers(of, cases.element)?)),
+        }
+    }
+
+    /// The same column, whose values are all numbers of another element, too.
+    pub(super) fn with_element(&self, element: Element) -> Result<Self, Stop> {
+        Ok(match self {
+            Self::Chain(chain) => Self::Chain(chain.with_element(element)),
+            Self::Pieces(pieces) => Self::Pieces(pieces.map(|value| value, element)),
+            Self::Cases(cases) => Self::Cases(cases.map_numbers(|value| value, element)?),
+        })
+    }
+
+    /// Returns whether a missing value of the table is one here, too.
+    pub(super) fn missing_is_nan(&self) -> bool {
+        match self {
+            Self::Chain(chain) => chain.value(f64::NAN).is_nan(),
+            Self::Pieces(pieces) => pieces.missing().is_nan(),
+            Self::Cases(_) => true,
+        }
+    }
+
+    /// Takes a test of this column to the column of the table. Its missing values are NaN.
+    pub(in super::super) fn split(&self, decision: &Decision, grid: Grid) -> Result<Split, Stop> {
+        match self {
+            Self::Chain(chain) => chain.split(decision, grid),
+            Self::Pieces(pieces) => pieces.split(decision, grid),
+            Self::Cases(cases) => cases.split(decision),
+        }
+    }
+}
+
+impl Decision {
+    /// Returns whether the test holds for a number, or for NaN.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        match self.mode {
+            _ if value.is_nan() => self.missing_true,
+            Mode::AtMost => value <= self.number,
+            Mode::Less => value < self.number,
+            Mode::AtLeast => value >= self.number,
+            Mode::More => value > self.number,
+            Mode::Equal => value == self.number,
+            Mode::Unequal => value != self.number,
+            Mode::Member => self.members.contains(&value),
+            Mode::Leaf => false,
+        }
+    }
+}
+
+/// Refuses a test that no single split of the table's column does.
+fn no_rule() -> Stop {
+    Stop::because(
+        "a split on its output holds for several intervals of the input, which one split of the input cannot do",
+    )
+}

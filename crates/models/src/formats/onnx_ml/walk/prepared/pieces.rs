@@ -1,0 +1,107 @@
+//! Functions of a number that are constant on intervals.
+
+use std::rc::Rc;
+
+use super::Split;
+use super::grid::Grid;
+use super::no_rule;
+use super::region::{Intervals, Region};
+use crate::formats::onnx_ml::decision::Decision;
+use crate::formats::onnx_ml::graph::Element;
+use crate::formats::onnx_ml::walk::stop::Stop;
+
+/// A value for each of some intervals of a column of the table.
+#[derive(Debug, Clone)]
+pub(in super::super::super) struct Pieces {
+    feature: u32,
+    /// First and last place on the grid, and the value; without gaps from −∞ to ∞.
+    parts: Rc<[(i64, i64, f64)]>,
+    /// The value of a missing value; NaN if the graph has none for it.
+    missing: f64,
+    pub(super) element: Element,
+}
+
+impl Pieces {
+    /// A value for each of some `parts`, which are in ascending order, and `others` between them.
+    pub(in super::super) fn new(
+        feature: u32,
+        parts: Vec<(i64, i64, f64)>,
+        others: f64,
+        missing: f64,
+        element: Element,
+        grid: Grid,
+    ) -> Self {
+        let (mut next, last) = grid.ends();
+        let mut all = Vec::with_capacity(2 * parts.len() + 1);
+        for (low, high, value) in parts {
+            if next < low {
+                all.push((next, low - 1, others));
+            }
+            all.push((low, high, value));
+            next = high + 1;
+        }
+        if next <= last {
+            all.push((next, last, others));
+        }
+        Self { feature, parts: all.into(), missing, element }
+    }
+
+    /// A function of the values of columns that are all functions of the same column of the table; missing if one of them is.
+    pub(in super::super) fn combined(
+        columns: &[Self],
+        of: impl Fn(&[f64]) -> f64,
+        element: Element,
+        grid: Grid,
+    ) -> Option<Self> {
+        let feature = columns.first()?.feature;
+        if columns.iter().any(|column| column.feature != feature) {
+            return None;
+        }
+        let mut starts: Vec<i64> =
+            columns.iter().flat_map(|column| column.parts.iter().map(|part| part.0)).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let value =
+            |column: &Self, place: i64| column.parts[column.parts.partition_point(|part| part.1 < place)].2;
+        let ends = starts.iter().skip(1).map(|start| start - 1).chain(std::iter::once(grid.ends().1));
+        let part = |(&start, end): (&i64, i64)| {
+            let values: Vec<f64> = columns.iter().map(|column| value(column, start)).collect();
+            (start, end, of(&values))
+        };
+        let parts = starts.iter().zip(ends).map(part).collect();
+        let missing: Vec<f64> = columns.iter().map(|column| column.missing).collect();
+        let missing = if missing.iter().any(|value| value.is_nan()) { f64::NAN } else { of(&missing) };
+        Some(Self { feature, parts, missing, element })
+    }
+
+    pub(super) fn map(&self, of: impl Fn(f64) -> f64, element: Element) -> Self {
+        let parts = self.parts.iter().map(|&(low, high, value)| (low, high, of(value))).collect();
+        Self { parts, missing: of(self.missing), element, ..*self }
+    }
+
+    /// The column of the table.
+    pub(in super::super) fn feature(&self) -> u32 {
+        self.feature
+    }
+
+    /// The value for a missing value.
+    pub(in super::super) fn missing(&self) -> f64 {
+        self.missing
+    }
+
+    /// The intervals with their values: the number after the last of each, and the value.
+    pub(in super::super) fn ends(&self, grid: Grid) -> impl Iterator<Item = (f64, f64)> {
+        self.parts.iter().map(move |&(_, high, value)| (grid.number(high).next_up(), value))
+    }
+
+    pub(super) fn split(&self, decision: &Decision, grid: Grid) -> Result<Split, Stop> {
+        let holds = self.parts.iter().filter(|part| decision.holds(part.2)).map(|part| (part.0, part.1));
+        let region = Region::from_intervals(&Intervals::new(holds.collect()), grid).ok_or_else(no_rule)?;
+        Ok(Split { feature: self.feature, region, missing_holds: decision.holds(self.missing) })
+    }
+
+    /// The number of its intervals.
+    pub(in super::super) fn len(&self) -> usize {
+        self.parts.len()
+    }
+}
