@@ -1003,7 +1003,8 @@ class Learnt:
         self.columns = list(view.own)
         self.missing = {}
         self.special = {}
-        tell_apart = [column for column in self.columns if column in table.kinds or column in table.words or column in table.objects]
+        apart = {*table.kinds, *table.words, *table.objects, *table.numbers_apart}
+        tell_apart = [column for column in self.columns if column in apart]
         for kind in KINDS:
             asked = self.columns if kind == "nan" else tell_apart
             try:

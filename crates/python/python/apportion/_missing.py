@@ -13,13 +13,13 @@ from ._errors import DataError
 class Content(bytes):
     """A model file, with the missing cells of its columns."""
 
-    cells = None
+    cells = {}
 
     @classmethod
     def of(cls, content, cells):
         """The bytes of a file and what `document_and_cells` of the converter has for its columns."""
         made = cls(content)
-        made.cells = {feature: Cells(kinds) for feature, kinds in cells.items()} or None
+        made.cells = {feature: Cells(kinds) for feature, kinds in cells.items()}
         return made
 
 
