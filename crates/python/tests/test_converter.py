@@ -224,7 +224,7 @@ def test_kinds_of_columns(kind):
 
 
 def test_tables_of_polars_and_arrow_have_none_for_a_missing_word():
-    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    polars, pyarrow = pytest.importorskip("polars", "1.21"), pytest.importorskip("pyarrow")
     frame = pandas.DataFrame({"c": objects(["A", "B", None]), "x": NUMBERS})
     for step in (OneHotEncoder(), make_pipeline(SimpleImputer(missing_values=None, strategy="constant", fill_value="B"), OneHotEncoder())):
         model = pipeline(step, DecisionTreeRegressor(max_depth=4)).fit(frame, targets(frame.c))
