@@ -5,11 +5,20 @@ replaced by something else, or refused. The converter chooses one of them as the
 another way have a category of their own, whose text no word of the column has.
 """
 # mypy: ignore-errors
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._errors import DataError
 
+if TYPE_CHECKING:
+    from typing_extensions import disjoint_base
+else:
+    def disjoint_base(kind):
+        return kind
 
+
+@disjoint_base
 class Content(bytes):
     """A model file, with the missing cells of its columns."""
 
