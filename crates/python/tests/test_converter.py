@@ -152,7 +152,8 @@ def test_markers_that_are_numbers(marker, then):
     values = [0.0, 1.0, 2.5, -1.0, 4.0, -999.0, -1000.0, np.nan if marker != marker else 7.0]
     frame = pandas.DataFrame({"c": objects(values).astype(float), "x": NUMBERS})
     answers = np.where(frame.c == marker, 8.0, frame.c.fillna(3.0) / 300) + NUMBERS
-    rows = pandas.DataFrame({"c": [0.0, -0.0, 1.0, 3.5, -1.0, np.nextafter(-1, 0), np.nextafter(-1, -2), -999.0, -1000.0, -2000.0, 2.5, 50.0, np.nan], "x": 0.3})
+    tried = [0.0, -0.0, 1.0, 3.5, -1.0, np.nextafter(-1, 0), np.nextafter(-1, -2), -999.0, -1000.0, -2000.0, 2.5, 50.0, np.nan]
+    rows = pandas.DataFrame({"c": tried, "x": 0.3})
     for fill in ("mean", "constant"):
         imputer = SimpleImputer(missing_values=marker, strategy=fill, add_indicator=then == "indicator", **({"fill_value": 3.5} if fill == "constant" else {}))
         others = {"scaler": [StandardScaler()], "bins": [KBinsDiscretizer(3, encode="ordinal", strategy="uniform")],
