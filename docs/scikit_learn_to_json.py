@@ -209,7 +209,8 @@ def derived(transformer, inputs, table):
     if isinstance(transformer, str) or transformer is None:
         return [] if transformer == "drop" else inputs
     if isinstance(transformer, SelectorMixin):
-        changed = [name for name in ("transform", "_transform", "get_support") if getattr(type(transformer), name, None) is not getattr(SelectorMixin, name, None)]
+        changed = [name for name in ("transform", "_transform", "get_support")
+                   if getattr(type(transformer), name, None) is not getattr(SelectorMixin, name, None)]
         if changed:
             refuse(transformer, f"it overrides {changed[0]} of scikit-learn's selectors of features")
         return choose(transformer, inputs, transformer.get_support(indices=True))
@@ -314,7 +315,8 @@ def mark(transformer, feature, table):
     if feature.raw:
         table.mark(transformer, feature.column, marker)
     elif isinstance(marker, (int, float, np.number)) and not is_nan(marker) and not feature.encoded and not feature.flat:
-        refuse(transformer, f"missing_values={marker!r} comes after a step that changes numbers, so it is not a number of the table; move this step to the front")
+        refuse(transformer, f"missing_values={marker!r} comes after a step that changes numbers, so it is not a number of the table; move this "
+               "step to the front")
 
 
 def is_nan(value):
@@ -1003,7 +1005,8 @@ class Learnt:
         self.columns = list(view.own)
         self.missing = {}
         self.special = {}
-        tell_apart = [column for column in self.columns if column in table.kinds or column in table.words or column in table.objects]
+        apart = {*table.kinds, *table.words, *table.objects, *table.numbers_apart}
+        tell_apart = [column for column in self.columns if column in apart]
         for kind in KINDS:
             asked = self.columns if kind == "nan" else tell_apart
             try:

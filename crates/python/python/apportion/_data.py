@@ -39,6 +39,8 @@ class Wanted:
     def __init__(self, names=None, count=None, coder=None, library=None, missing=None, sparse_is_missing=False, cells=None):
         self.names, self.count, self.coder, self.library = names, count, coder, library
         self.missing, self.sparse_is_missing, self.cells = missing, sparse_is_missing, cells or {}
+        # Categories of a frame that are numbers are these numbers to scikit-learn, and codes to other libraries.
+        self.numbers_are_categories = cells is not None
         self.coded = frozenset(coder.features_with_words) if coder is not None else frozenset()
         self.names_differ = names is not None and len(set(names)) == len(names)
         self._categories = {}
@@ -353,7 +355,7 @@ class _Pandas:
         dtype = column.dtype
         if isinstance(dtype, self.pandas.CategoricalDtype):
             codes = column.cat.codes.to_numpy()
-            if not coder.is_coded and coder.feature in _categorical(coder):
+            if not coder.is_coded and coder.feature in _categorical(coder) and not coder.wanted.numbers_are_categories:
                 return np.where(codes < 0, np.nan, codes.astype(np.float64))
             return coder.words(_as_stored(column.cat.categories, coder), codes)
         if isinstance(dtype, np.dtype) and dtype.kind in "fiub":

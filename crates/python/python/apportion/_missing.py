@@ -5,21 +5,30 @@ replaced by something else, or refused. The converter chooses one of them as the
 another way have a category of their own, whose text no word of the column has.
 """
 # mypy: ignore-errors
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._errors import DataError
 
+if TYPE_CHECKING:
+    from typing_extensions import disjoint_base
+else:
+    def disjoint_base(kind):
+        return kind
 
+
+@disjoint_base
 class Content(bytes):
     """A model file, with the missing cells of its columns."""
 
-    cells = None
+    cells = {}
 
     @classmethod
     def of(cls, content, cells):
         """The bytes of a file and what `document_and_cells` of the converter has for its columns."""
         made = cls(content)
-        made.cells = {feature: Cells(kinds) for feature, kinds in cells.items()} or None
+        made.cells = {feature: Cells(kinds) for feature, kinds in cells.items()}
         return made
 
 
