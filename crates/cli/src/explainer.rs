@@ -56,13 +56,20 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
     }
     let law = conditional::law(args, game, input.columns, explained, || {
         let data = data(args, game, input)?;
-        described = Some(Described::of_rows(Rows::new(&data.values, input.columns), data.weights.as_deref()));
+        let (rows, weights) = (Rows::new(&data.values, input.columns), data.weights.as_deref());
+        described = Some(match input.model.texts() {
+            Some(texts) => Described::of_texts(rows, weights, texts),
+            None => Described::of_rows(rows, weights),
+        });
         Ok(data)
     })?;
     let mut background = || -> Result<_> {
         let background = background(args, input)?;
         let weights = args.input.columns.weights.is_some().then(|| background.weights());
-        described = Some(Described::of_rows(background.as_rows(), weights));
+        described = Some(match input.model.texts() {
+            Some(texts) => Described::of_texts(background.as_rows(), weights, texts),
+            None => Described::of_rows(background.as_rows(), weights),
+        });
         Ok(background)
     };
     let Some(model) = trees else {
