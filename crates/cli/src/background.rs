@@ -7,10 +7,11 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use apportion::trees::CompiledBackground;
 use apportion::{Background, Ensemble, Rows};
+use apportion_rows::Texts;
 use serde_json::{Value, json};
 
 use crate::args::{Explain, Game};
-use crate::checkpoint::{digest_of_file, digest_of_numbers};
+use crate::checkpoint::{digest_of_file, digest_of_numbers, number_of_text};
 use crate::conditional::Data;
 use crate::explainer::refuse_texts;
 use crate::failure::Usage;
@@ -33,6 +34,19 @@ impl Described {
             Some(weights) => digest_of_numbers(&[rows.values(), weights].concat()),
         };
         Self { rows: Some(rows.len()), digest }
+    }
+
+    /// Rows whose numbers stand for texts, which are described by what the texts are, and not by their codes.
+    pub(crate) fn of_texts(rows: Rows<'_>, weights: Option<&[f64]>, texts: &Texts) -> Self {
+        let mut told = Vec::with_capacity(rows.values().len());
+        for row in rows.iter() {
+            for (feature, &value) in row.iter().enumerate() {
+                let mut number = value;
+                texts.with_text(feature, value, &mut |text| number = number_of_text(text));
+                told.push(number);
+            }
+        }
+        Self::of_rows(Rows::new(&told, rows.columns()), weights)
     }
 
     /// A file that stands for rows.

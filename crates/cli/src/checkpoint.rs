@@ -311,6 +311,13 @@ pub(crate) fn digest_of_numbers(numbers: &[f64]) -> String {
     format!("sha256:{}", hexadecimal(&digest.finalize()))
 }
 
+/// A number that stands for a text in a digest: the first bits of the digest of the text.
+pub(crate) fn number_of_text(text: &str) -> f64 {
+    let digest = Sha256::digest(text);
+    let first = digest.iter().take(8).fold(0, |bits: u64, &byte| bits << 8 | u64::from(byte));
+    f64::from_bits(first)
+}
+
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

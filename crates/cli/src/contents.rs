@@ -18,7 +18,7 @@ use crate::checkpoint;
 use crate::failure;
 use crate::inspect_model::of_ensemble;
 use crate::model::{self, AnyModel};
-use crate::output::{Format, shown};
+use crate::output::{Format, INFINITE, shown};
 use crate::rows;
 
 /// Bytes that tell what a file is.
@@ -298,7 +298,12 @@ impl Column {
     }
 
     fn as_json(&self, name: &str) -> Value {
-        let known = |number: f64| Some(number).filter(|number| number.is_finite());
+        let known = |number: f64| match number {
+            _ if self.least > self.largest => Value::Null,
+            f64::INFINITY => INFINITE[0].into(),
+            f64::NEG_INFINITY => INFINITE[1].into(),
+            number => number.into(),
+        };
         json!({"name": name, "missing": self.missing, "distinct": self.distinct(), "least": known(self.least), "largest": known(self.largest)})
     }
 }

@@ -22,7 +22,7 @@ use crate::game;
 use crate::graph::GraphOption;
 use crate::groups::{self, Groups};
 use crate::indices;
-use crate::input::{self, Batch, Input};
+use crate::input::{self, Batch, Input, refuse_infinite};
 use crate::interactions;
 use crate::interrupt;
 use crate::messages;
@@ -137,6 +137,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let are_written = wanted.are_results_written();
     let compute = |batch: Batch| -> Result<Block> {
         let rows = Rows::new(&batch.values, input.columns);
+        refuse_infinite(&input, rows, |row| format!("row {}", batch.rows[row]))?;
         let mut block = Block { rows: batch.rows, ids: batch.ids, ..Block::default() };
         let exact = match is_followed {
             true => None,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use apportion::models::LinkedEnsemble;
 use apportion::{Ensemble, Explainer, Method, Rows, Shared};
 
@@ -11,7 +11,7 @@ use crate::background::{Described, background, compiled, counted, data};
 use crate::class::Classes;
 use crate::conditional;
 use crate::failure::Usage;
-use crate::input::Input;
+use crate::input::{Input, refuse_infinite};
 
 /// The explainer that the options ask for, and the rows that absent features come from, where there are any.
 pub(crate) struct Asked<'a> {
@@ -56,13 +56,32 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
     }
     let law = conditional::law(args, game, input.columns, explained, || {
         let data = data(args, game, input)?;
-        described = Some(Described::of_rows(Rows::new(&data.values, input.columns), data.weights.as_deref()));
+        if let Some(at) = data.values.iter().position(|value| value.is_infinite() && game != Game::Frequency)
+        {
+            bail!(
+                "row {} of the data has the value {} in {:?}, and --game {} computes means and distances with it; pass a finite number, or use \
+                 --game marginal, which takes infinite values",
+                at / input.columns,
+                data.values[at],
+                input.features[at % input.columns],
+                game.name()
+            );
+        }
+        let (rows, weights) = (Rows::new(&data.values, input.columns), data.weights.as_deref());
+        described = Some(match input.model.texts() {
+            Some(texts) => Described::of_texts(rows, weights, texts),
+            None => Described::of_rows(rows, weights),
+        });
         Ok(data)
     })?;
     let mut background = || -> Result<_> {
         let background = background(args, input)?;
+        refuse_infinite(input, background.as_rows(), |row| format!("background row {row}"))?;
         let weights = args.input.columns.weights.is_some().then(|| background.weights());
-        described = Some(Described::of_rows(background.as_rows(), weights));
+        described = Some(match input.model.texts() {
+            Some(texts) => Described::of_texts(background.as_rows(), weights, texts),
+            None => Described::of_rows(background.as_rows(), weights),
+        });
         Ok(background)
     };
     let Some(model) = trees else {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use apportion::Rows;
+use apportion::games::GameError;
 
 use crate::args;
 use crate::failure::Usage;
@@ -41,6 +42,16 @@ pub(crate) struct Input {
     table: Option<Table>,
     path: PathBuf,
     meaning: Columns,
+}
+
+/// Refuses rows with an infinite value that the model computes with, by the names of row and feature: `name` has that of a row.
+pub(crate) fn refuse_infinite(input: &Input, rows: Rows<'_>, name: impl Fn(usize) -> String) -> Result<()> {
+    let Some(trees) = input.model.trees() else { return Ok(()) };
+    let Err(GameError::InfiniteInput { column, value, reason, .. }) = trees.check_rows(rows, "row") else {
+        return Ok(());
+    };
+    let row = rows.iter().position(|row| row[column] == value).unwrap_or_default();
+    bail!("{} has the value {value} in {:?}, and {reason}", name(row), input.features[column])
 }
 
 /// Rows that are explained together.

@@ -8,7 +8,7 @@ use apportion::{Model, Rows};
 
 use crate::args::{Predict, Space};
 use crate::failure::Usage;
-use crate::input::{self, Batch, Input};
+use crate::input::{self, Batch, Input, refuse_infinite};
 use crate::output::{Block, Destination, Predictions};
 use crate::stream;
 use crate::threads;
@@ -37,6 +37,8 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
     };
     let pool = threads::pool(&args.threads)?;
     let predict = |batch: Batch| -> Result<Block> {
+        let rows = Rows::new(&batch.values, columns);
+        refuse_infinite(&input, rows, |row| format!("row {}", batch.rows[row]))?;
         let mut margins = vec![0.0; batch.rows.len() * outputs];
         let predicted = pool.install(|| {
             let rows = model.rows_per_call().max(BLOCK);

@@ -135,7 +135,7 @@ fn amount(text: &str, decimal_comma: bool) -> Option<String> {
         None => ("", text),
     };
     let bare = |currency: &&str| unsigned.strip_prefix(currency).or_else(|| unsigned.strip_suffix(currency));
-    let number = CURRENCIES.iter().find_map(|currency| plain(bare(&currency)?, decimal_comma))?;
+    let number = CURRENCIES.iter().find_map(|currency| plain(bare(currency)?, decimal_comma))?;
     Some(format!("{sign}{number}"))
 }
 

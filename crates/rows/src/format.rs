@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(format(b"a,b\n").unwrap(), Format::Csv);
         assert_eq!(format(b"\xef\xbb\xbfa,b\n").unwrap(), Format::Csv);
         assert_eq!(format(b"\xff\xfea\0,\0b\0").unwrap(), Format::Utf16(Endian::Little));
-        assert_eq!(format(b"\0a\0,\0b\0\n\01\0,\02").unwrap(), Format::Utf16(Endian::Big));
+        assert_eq!(format(b"\0a\0,\0b\0\n\0c\0,\0d").unwrap(), Format::Utf16(Endian::Big));
         assert_eq!(format(b"PAR1,ORCID\n").unwrap(), Format::Csv);
         assert_eq!(format(b"PAR1\x15\x04").unwrap(), Format::Parquet);
         assert_eq!(format(b"\xff\xff\xff\xff\x10\x01\0\0").unwrap(), Format::ArrowStream);

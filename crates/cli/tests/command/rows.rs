@@ -273,7 +273,7 @@ fn infinite_values_are_explained_drawn_and_read_back() {
             &[&["explain", "--model", &model, "--rows", &rows, "--game", "marginal"][..], more].concat(),
         );
         for (found, x_row) in explained["explanations"].as_array().unwrap().iter().zip(x) {
-            assert_eq!(found["prediction"], game(x_row[0], x_row[1]));
+            assert!((found["prediction"].as_f64().unwrap() - game(x_row[0], x_row[1])).abs() < 1e-12);
             let mean = |f: &dyn Fn([f64; 2]) -> f64| x.iter().map(|&z| f(z)).sum::<f64>() / 5.0;
             let (none, both) = (mean(&|z| game(z[0], z[1])), game(x_row[0], x_row[1]));
             let (first, second) = (mean(&|z| game(x_row[0], z[1])), mean(&|z| game(z[0], x_row[1])));
@@ -300,7 +300,7 @@ fn infinite_values_are_explained_drawn_and_read_back() {
     for (more, says) in [
         (
             &["--game", "gaussian"][..],
-            "row 0 of the data has the value inf in column 0, and this conditional distribution",
+            "row 0 of the data has the value inf in \"a\", and --game gaussian computes means",
         ),
         (
             &["--game", "marginal", "--background", "mean"],
@@ -310,6 +310,28 @@ fn infinite_values_are_explained_drawn_and_read_back() {
     ] {
         bench.refuses(1, &[says], &[&["explain", "--model", &model, "--rows", &rows][..], more].concat());
     }
+}
+
+#[test]
+fn a_linear_model_refuses_infinite_values_by_row_and_feature() {
+    let bench = Bench::new();
+    let linear = r#"{"format":"apportion-trees","version":1,"width":"double","features":2,"base_margins":[0],"operator":"<",
+        "feature_names":["a","b"],"trees":[{"output":0,"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[0.5,0,0],
+        "value":[0,1,2],"linear":[{"node":2,"constant":1,"features":[1],"coefficients":[3.5]}]}]}"#;
+    let model = bench.file("linear.json", linear);
+    let rows = bench.file("rows.csv", "a,b\ninf,1\n-inf,2\n1,-inf\n");
+    let finite = bench.file("finite.csv", "a,b\ninf,1\n-inf,2\n");
+    let arguments = |command, rows| [command, "--model", &model, "--rows", rows].map(str::to_owned);
+    let says = "row 2 has the value -inf in \"b\", and a linear model computes with it; pass a finite number";
+    let explain = ["explain", "--model", &model, "--rows", &rows];
+    bench.refuses(1, &[says], &[&explain[..], &["--background", &finite]].concat());
+    bench.refuses(1, &[says], &["predict", "--model", &model, "--rows", &rows]);
+    bench.refuses(
+        1,
+        &[&format!("background {says}")],
+        &[&["explain", "--model", &model, "--rows", &finite][..], &["--background", &rows]].concat(),
+    );
+    assert_eq!(json(&arguments("predict", &finite))["predictions"][0]["prediction"], 4.5);
 }
 
 #[test]

@@ -331,7 +331,7 @@ fn infinite_values_are_mixed_as_any_others() {
     let infinite = f64::INFINITY;
     // Compares values, as trees do, so that every mixture has a finite prediction.
     let model = |row: &[f64]| {
-        f64::from(row[0] > 1e308) + 2.0 * f64::from(row[1] == -infinite) + 4.0 * row[2].min(3.0).max(-3.0)
+        f64::from(row[0] > 1e308) + 2.0 * f64::from(row[1] == -infinite) + 4.0 * row[2].clamp(-3.0, 3.0)
     };
     let rows = [[0.0, -infinite, 1.0], [infinite, 7.0, -infinite], [infinite, -infinite, infinite]];
     let background = Background::rows(rows.concat(), 3).unwrap();

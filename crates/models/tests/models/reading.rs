@@ -159,7 +159,7 @@ fn what_is_no_model_file_is_refused_by_kind() {
     assert!(matches!(Ensemble::from_path("no/such/file.json"), Err(ModelError::File { .. })));
     assert!(matches!(Ensemble::from_bytes(b""), Err(ModelError::Empty)));
     assert!(matches!(Ensemble::from_bytes(b" \n\t"), Err(ModelError::Empty)));
-    assert!(matches!(Ensemble::from_bytes(b"binf\0\0"), Err(ModelError::UnknownFormat { .. })));
+    assert!(matches!(Ensemble::from_bytes(b"bin\0\0"), Err(ModelError::UnknownFormat { .. })));
     assert!(matches!(Ensemble::from_bytes(b"trees\nversion=v4"), Err(ModelError::UnknownFormat { .. })));
     assert!(matches!(Ensemble::from_bytes(b"tree\nversion=v4"), Err(ModelError::Line { .. })));
     assert!(matches!(Ensemble::from_bytes(&[0x1f, 0x8b, 1, 2]), Err(ModelError::Gzip { .. })));

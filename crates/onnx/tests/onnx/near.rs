@@ -398,7 +398,7 @@ fn changes_are_refused_as_rows_are() {
     for value in [f64::INFINITY, -1e39] {
         let error = refusal(&*near, (7, value));
         assert!(
-            matches!(&error, OnnxError::Game(GameError::InfiniteInput { what, column: 7, value: given })
+            matches!(&error, OnnxError::Game(GameError::InfiniteInput { what, column: 7, value: given, .. })
                 if what == "row 1" && *given == value),
             "{error:?}"
         );

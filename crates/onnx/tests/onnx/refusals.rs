@@ -328,7 +328,7 @@ fn missing_and_infinite_values_are_refused_with_row_and_column() {
     for bad in [f64::INFINITY, f64::NEG_INFINITY, 1e300] {
         assert!(matches!(
             with(bad),
-            OnnxError::Game(GameError::InfiniteInput { what, column: 1, value }) if what == "row 1" && value == bad
+            OnnxError::Game(GameError::InfiniteInput { what, column: 1, value, .. }) if what == "row 1" && value == bad
         ));
     }
     // In a game, a missing value in the explicand is found at the first coalition that has it.
