@@ -411,9 +411,8 @@ class _Polars:
         if column.dtype in (polars.String, polars.Categorical, polars.Enum, polars.Null):
             texts = column.cast(polars.String)
             distinct = texts.unique(maintain_order=True).drop_nulls()
-            ranks = polars.DataFrame({"word": distinct, "place": polars.Series(np.arange(len(distinct)))})
-            joined = polars.DataFrame({"word": texts}).join(ranks, on="word", how="left", maintain_order="left")
-            return coder.words(distinct.to_list(), joined.get_column("place").fill_null(-1).to_numpy(), null="null")
+            places = {word: place for place, word in enumerate(distinct.to_list())}
+            return coder.words(distinct.to_list(), np.array([places.get(word, -1) for word in texts.to_list()], dtype=np.intp), null="null")
         coder.refuse(str(column.dtype))
 
 

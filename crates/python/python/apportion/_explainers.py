@@ -101,7 +101,7 @@ class Explainer:
             raise UsageError('game="path-dependent" is of tree ensembles, and the model is none')
         if self._background is not None:
             if self.ensemble is not None:
-                self._compare(background, self._background, "the background")
+                self._compare(background, self._background, "the background", model)
             self._prepare(self._background)
 
     def __call__(self, X, y=None, *, interactions=False, threads=None, progress=None, checkpoint=None):
@@ -237,7 +237,7 @@ class Explainer:
             model = [function.name, rows.schema.fingerprint(), digest(function(rows.values[:8].copy()))]
         return [self._asked, self._game, self._groups, self._graph, self.model_output, digest(rows.values, absent, self._weights), model]
 
-    def _compare(self, given, rows, what):
+    def _compare(self, given, rows, what, model=None):
         """Raises if the model predicts something else for rows as they are passed on, or as its trees were read."""
         if not self._check or not len(rows.values):
             return
@@ -246,7 +246,7 @@ class Explainer:
         else:
             from ._agreement import check
 
-            check(None, self.ensemble, given, rows.values, what, linked=self.model_output == "probability", threads=self.threads)
+            check(None if isinstance(model, Ensemble) else model, self.ensemble, given, rows.values, what, linked=self.model_output == "probability", threads=self.threads)
 
     def _table(self, X, what="X"):
         if self.function is None:
