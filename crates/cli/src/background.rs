@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use apportion::trees::CompiledBackground;
 use apportion::{Background, Ensemble, Rows};
 use apportion_rows::Texts;
@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use crate::args::{Explain, Game};
 use crate::checkpoint::{digest_of_file, digest_of_numbers, number_of_text};
 use crate::conditional::Data;
-use crate::explainer::refuse_texts;
 use crate::failure::Usage;
 use crate::input::Input;
 use crate::messages;
@@ -323,6 +322,18 @@ fn pairwise_sum(numbers: &[f64]) -> f64 {
             let (left, right) = numbers.split_at(length / 2);
             pairwise_sum(left) + pairwise_sum(right)
         }
+    }
+}
+
+/// Refuses cells that are texts, which a program reads, for `what` computes with numbers.
+pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<()> {
+    let texts = if input.model.texts().is_some() { input.model.categorical_features() } else { Vec::new() };
+    match texts.first() {
+        None => Ok(()),
+        Some(&feature) => Err(anyhow!(
+            "{what} computes with numbers, and the cells of {:?} are texts; use {instead}",
+            input.features[feature]
+        )),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use apportion::models::LinkedEnsemble;
 use apportion::{Ensemble, Explainer, Method, Rows, Shared};
 
 use crate::args::{Explain, Game, Space};
-use crate::background::{Described, background, compiled, counted, data};
+use crate::background::{Described, background, compiled, counted, data, refuse_texts};
 use crate::class::Classes;
 use crate::conditional;
 use crate::failure::Usage;
@@ -17,18 +17,6 @@ use crate::input::{Input, refuse_infinite};
 pub(crate) struct Asked<'a> {
     pub(crate) explainer: Explainer<'a>,
     pub(crate) background: Option<Described>,
-}
-
-/// Refuses cells that are texts, which a program reads, for `what` computes with numbers.
-pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<()> {
-    let texts = if input.model.texts().is_some() { input.model.categorical_features() } else { Vec::new() };
-    match texts.first() {
-        None => Ok(()),
-        Some(&feature) => Err(anyhow!(
-            "{what} computes with numbers, and the cells of {:?} are texts; use {instead}",
-            input.features[feature]
-        )),
-    }
 }
 
 /// The explainer of the model in the game that the options ask for.

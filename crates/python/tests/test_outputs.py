@@ -7,6 +7,10 @@ import pytest
 import apportion
 
 pytest.importorskip("sklearn")
+try:
+    import shap
+except ImportError:
+    shap = None
 
 pytestmark = pytest.mark.filterwarnings("ignore::apportion.ModelWarning")
 
@@ -176,11 +180,22 @@ def test_a_transformed_target_is_explained_in_the_unit_of_predict(rows):
             found = explained(model, rows)
             assert np.allclose(found.predictions, model.predict(rows[:4])), model
             assert found.output == "predict"
+            if not isinstance(model, TransformedTargetRegressor) or model.inverse_func is not np.exp:
+                continue
+            for without in (apportion.TreeExplainer(model)(rows[:4]), apportion.TreeExplainer(model, rows[:20])(rows[:4])):
+                assert np.allclose(without.predictions, model.predict(rows[:4])) and without.output == "predict"
+            if shap is None:
+                continue
+            from apportion.shap import TreeExplainer
+
+            door = TreeExplainer(model, rows[:20])(rows[:4])
+            assert np.allclose(door.values.sum(axis=1) + door.base_values, model.predict(rows[:4]))
 
 
 def test_every_explanation_says_its_output(rows):
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.svm import LinearSVC
 
     targets = (rows[:, 0] > 0).astype(int)
     for model, output in ((Ridge().fit(rows, rows[:, 0]), "predict"), (LogisticRegression().fit(rows, targets), "log-odds"),
@@ -188,7 +203,8 @@ def test_every_explanation_says_its_output(rows):
         found = explained(model, rows)
         assert found.output == output and found[0].output == output
     assert explained(LogisticRegression().fit(rows, targets), rows, model_output="probability").output == "probability"
-    assert explained(RandomForestClassifier(3).fit(rows, targets), rows).output in ("predict", "predict_proba", "probability")
+    assert explained(RandomForestClassifier(3).fit(rows, targets), rows).output == "probability"
+    assert explained(LinearSVC().fit(rows, targets), rows).output == "decision_function"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         explained(Ridge().fit(rows, rows[:, 0]), rows)

@@ -1,7 +1,7 @@
 //! What a cell is that is not a number, and what to do about it without losing what it says.
 
-use crate::cells::number;
 use crate::nearest::shown;
+use crate::number::number;
 use crate::thousands::without_marks;
 
 /// Words that people write for missing values, in lower case, besides those that are read as missing. They may mean something else, so the

@@ -15,6 +15,7 @@ use crate::advice::{describe, mark_as_missing};
 use crate::error::{Result, RowsError};
 use crate::nearest::{nearest, shown};
 use crate::npy::EXACT;
+use crate::number::number;
 use crate::texts::{Kind, Survey, Texts};
 use crate::thousands::without_marks;
 use crate::wanted::{Sentinel, Wanted};
@@ -381,19 +382,6 @@ fn boolean(text: &str) -> Option<f64> {
     } else {
         None
     }
-}
-
-/// The number that a text is, written with a comma for the point where `decimal_comma` says so.
-#[inline]
-pub(crate) fn number(text: &str, decimal_comma: bool) -> Option<f64> {
-    if !decimal_comma {
-        return text.parse().ok();
-    }
-    if text.contains('.') {
-        return None;
-    }
-    // A second comma stays, and is no part of a number.
-    text.replacen(',', ".", 1).parse().ok()
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ mod format;
 mod guard;
 mod nearest;
 mod npy;
+mod number;
 mod source;
 mod table;
 mod texts;

@@ -90,6 +90,8 @@ class Explainer:
                 self._wanted = Wanted(self._names, self._schema.width)
         else:
             self.function = None
+            # Classifiers without a link are sums of scores, or means of probabilities.
+            self._has_scores = callable(getattr(self.ensemble.source, "decision_function", None))
             self._wanted = self.ensemble.wanted()
             self._background = None if background is None else table(background, self._wanted, "the background")
         rows = 0 if self._background is None else len(self._background.values)
@@ -203,6 +205,8 @@ class Explainer:
         link = self.ensemble.link
         if self.model_output == "probability":
             return _BEHIND.get(link, f"predict ({link})")
+        if link == "identity" and self.ensemble.classes is not None:
+            return "decision_function" if self._has_scores else "probability"
         return _MARGINS.get(link, "margin")
 
     def plan(self, X):

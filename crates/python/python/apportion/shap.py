@@ -14,6 +14,7 @@ from ._errors import Error, ModelError, NotFittedError, UsageError
 from ._classes import plain as _plain
 from ._explainers import TreeExplainer as _TreeExplainer
 from ._models import Ensemble as _Ensemble, ensemble as _ensemble, ensemble_or_none as _ensemble_or_none, family as _family
+from ._models import predicts_behind_link as _predicts_behind_link
 from ._shap_any import ExactExplainer, PartitionExplainer, PermutationExplainer, rows_of
 
 __all__ = ["ExactExplainer", "Explainer", "PartitionExplainer", "PermutationExplainer", "TreeExplainer", "explainers"]
@@ -53,6 +54,8 @@ class TreeExplainer:
             raise (NotFittedError(words) if isinstance(error, NotFittedError) else _as_shap("InvalidModelError", ModelError)(words)) from error
         if model_output == "predict" and ensemble.link == "identity":
             model_output = "raw"
+        if self.model_output == "raw" and feature_perturbation != "tree_path_dependent" and _predicts_behind_link(model):
+            model_output = "probability"
         self._explainer = _TreeExplainer(ensemble, _in_place(data, ensemble), model_output=model_output, feature_perturbation=feature_perturbation,
                                          feature_names=feature_names)
         self._space, self.model = model_output, _Model(ensemble)

@@ -3,10 +3,11 @@
 use super::decimal::{Decimal, Known};
 use super::moment::Moment;
 use crate::allowance::Allowance;
-use crate::cells::{Feature, inexact, number, weight};
+use crate::cells::{Feature, inexact, weight};
 use crate::columns::{self, Chosen};
 use crate::error::{Result, RowsError};
 use crate::npy::exact;
+use crate::number::number;
 use crate::table::{Block, Read, Receive};
 use crate::wanted::Wanted;
 

@@ -2,8 +2,8 @@
 
 use super::lines::split_header;
 use super::separator;
-use crate::cells::number;
 use crate::error::Result;
+use crate::number::number;
 use crate::wanted::Wanted;
 
 /// Where the header begins: behind the comments, of which there are so many lines.

@@ -8,10 +8,11 @@ mod separator;
 use std::collections::HashSet;
 use std::io::BufRead;
 
-use crate::cells::{Feature, number, weight};
+use crate::cells::{Feature, weight};
 use crate::columns::{self, Chosen};
 use crate::encoding::not_utf_8;
 use crate::error::{Result, RowsError};
+use crate::number::number;
 use crate::table::{Block, Read, Receive};
 use crate::texts::Survey;
 use crate::wanted::Wanted;

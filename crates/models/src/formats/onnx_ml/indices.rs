@@ -1,10 +1,13 @@
 //! `TreeEnsemble`, which replaces both older operators: splits and leaves in lists of their own, and nodes name their children by place.
 
 use super::attributes::Attributes;
-use super::decision::{Decision, Draft, Mode};
+use super::decision::{Decision, Mode};
+use super::draft::Draft;
 use super::outputs;
 use super::post_transform::PostTransform;
-use super::walk::{Forest, Splitter, Stop};
+use super::walk::forest::Forest;
+use super::walk::stop::Stop;
+use super::walk::table::Splitter;
 use crate::ensemble::Link;
 use crate::error::ModelError;
 

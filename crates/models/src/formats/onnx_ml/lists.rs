@@ -2,11 +2,14 @@
 //! in it; the weights of leaves in lists of their own.
 
 use super::attributes::Attributes;
-use super::decision::{Decision, Draft, Mode};
+use super::decision::{Decision, Mode};
+use super::draft::Draft;
 use super::hit_rates;
 use super::outputs;
 use super::post_transform::PostTransform;
-use super::walk::{Forest, Splitter, Stop};
+use super::walk::forest::Forest;
+use super::walk::stop::Stop;
+use super::walk::table::Splitter;
 use crate::ensemble::Link;
 use crate::error::ModelError;
 

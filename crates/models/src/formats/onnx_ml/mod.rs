@@ -24,6 +24,7 @@
 
 mod attributes;
 mod decision;
+mod draft;
 mod graph;
 mod hit_rates;
 mod indices;

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::columns::Allowance;
-use super::damaged;
-use super::forest::{self, Forest};
+use super::encoder::Encoder;
+use super::ensembles;
+use super::forest::Forest;
 use super::inputs::{Rows, inputs};
-use super::prepare::Encoder;
 use super::prepared::{Datum, Grid, Texts};
-use super::stop::Stop;
+use super::stop::{Stop, damaged};
 use super::table::Splitter;
 use super::value::{Refusal, Scores, Value, Why};
 use crate::ensemble::Link;
@@ -189,13 +189,13 @@ impl<'a> Walk<'a> {
         // Whole numbers are compared as `f32`, unless thresholds are doubles.
         let table = match table.is_of(Element::Single)
             || table.is_of(Element::Double)
-            || forest::compares_doubles(node)?
+            || ensembles::compares_doubles(node)?
         {
             true => table,
             false => table.as_single(self.grid, &mut self.allowance)?,
         };
         let splitter = Splitter::new(&table, self.grid, self.length);
-        let (forest, scores) = forest::read(node, &splitter, self.forests.len(), &mut self.allowance)?;
+        let (forest, scores) = ensembles::read(node, &splitter, self.forests.len(), &mut self.allowance)?;
         self.forests.push(forest);
         Ok(Value::Scores(scores))
     }

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::ensembles;
 use super::prepared::{Grid, Texts};
-use super::stop::Stop;
+use super::stop::{Stop, damaged};
 use super::table::{Input, Table};
 use super::value::Value;
-use super::{damaged, forest};
 use crate::ensemble::Width;
 use crate::error::ModelError;
 use crate::formats::onnx_ml::attributes::Attributes;
@@ -108,7 +108,7 @@ fn is_narrowed(graph: &GraphProto, name: &str, element: Element) -> Result<bool,
     for node in graph.node.iter().filter(|node| node.input.iter().any(|input| input == name)) {
         let narrows = match &*node.op_type {
             "Cast" => Attributes::new(node)?.integer("to")? == Some(i64::from(FLOAT)),
-            _ => element == Element::Other && is_ensemble(node) && !forest::compares_doubles(node)?,
+            _ => element == Element::Other && is_ensemble(node) && !ensembles::compares_doubles(node)?,
         };
         if !narrows {
             return Ok(false);

@@ -4,14 +4,14 @@
 //! arithmetic is done here, leaf by leaf, rounded to `f32` as the runtime does it.
 
 use super::columns::{Column, Columns, Leaves};
+use super::encoder::Encoder;
 use super::follow::{Walk, row_of};
-use super::prepare::Encoder;
 use super::prepared::Datum;
 use super::stop::Stop;
 use super::value::{Scores, Value};
 use crate::ensemble::Link;
 use crate::formats::onnx_ml::attributes::Attributes;
-use crate::formats::onnx_ml::decision::Draft;
+use crate::formats::onnx_ml::draft::Draft;
 use crate::formats::onnx_ml::messages::{BOOL, INT32, INT64, NodeProto};
 use crate::formats::onnx_ml::tensor::Tensor;
 

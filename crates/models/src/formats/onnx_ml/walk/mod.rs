@@ -30,16 +30,18 @@
 //! processor. Such rows are refused, as are those in which a text is missing.
 
 mod columns;
+mod encoder;
+mod ensembles;
 mod follow;
-mod forest;
+pub(super) mod forest;
 mod inputs;
 mod leafwise;
 mod operators;
 mod prepare;
-mod prepared;
+pub(super) mod prepared;
 mod scores;
-mod stop;
-mod table;
+pub(super) mod stop;
+pub(super) mod table;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -50,12 +52,10 @@ use prost::Message;
 
 use self::columns::{Column, Leaves, Term};
 use self::follow::Found;
-pub(super) use self::forest::Forest;
-pub(super) use self::prepared::{Region, Split};
-pub(super) use self::stop::Stop;
-pub(super) use self::table::Splitter;
+use self::forest::Forest;
+use self::stop::Stop;
 use self::value::{Refusal, Scores, Why};
-use super::decision::Targets;
+use super::draft::Targets;
 use super::graph::{DOMAIN, is_ensemble};
 use super::messages::{GraphProto, ModelProto, ModelWeights, NodeProto};
 use super::origin::{operator_set, origin};
@@ -267,10 +267,6 @@ fn push_forests(ensemble: &mut Ensemble, columns: &[Column], forests: Vec<Forest
         ensemble.end_round();
     }
     Ok(())
-}
-
-fn damaged(problem: String) -> ModelError {
-    ModelError::Schema { at: "graph".to_owned(), problem }
 }
 
 fn unfollowed(what: String) -> ModelError {

@@ -23,3 +23,8 @@ impl From<ModelError> for Stop {
         Self::Error(error)
     }
 }
+
+/// A graph that contradicts itself.
+pub(super) fn damaged(problem: String) -> ModelError {
+    ModelError::Schema { at: "graph".to_owned(), problem }
+}

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use super::Split;
 use super::region::Region;
+use super::split::Split;
 use crate::ensemble::{Category, Rule, UnknownWord, Words};
 use crate::formats::onnx_ml::decision::Decision;
 use crate::formats::onnx_ml::graph::Element;

@@ -3,8 +3,8 @@
 use super::grid::Grid;
 use super::pieces::Pieces;
 use super::region::{Intervals, Region};
+use super::split::{Split, no_rule};
 use super::step::Step;
-use super::{Split, no_rule};
 use crate::ensemble::{Rule, at_most};
 use crate::formats::onnx_ml::decision::{Decision, Mode};
 use crate::formats::onnx_ml::graph::Element;

@@ -15,6 +15,7 @@ mod chain;
 mod grid;
 mod pieces;
 mod region;
+mod split;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -24,8 +25,9 @@ pub(super) use self::chain::Chain;
 pub(in super::super) use self::grid::Grid;
 pub(super) use self::pieces::Pieces;
 pub(in super::super) use self::region::Region;
+pub(in super::super) use self::split::Split;
 pub(super) use self::step::{Operation, Step};
-use super::super::decision::{Decision, Mode};
+use super::super::decision::Decision;
 use super::super::graph::Element;
 use super::stop::Stop;
 
@@ -35,17 +37,6 @@ pub(in super::super) enum Prepared {
     Chain(Chain),
     Pieces(Pieces),
     Cases(Cases),
-}
-
-/// A test of a prepared column, as a test of the table's column.
-#[derive(Debug)]
-pub(in super::super) struct Split {
-    /// The table's column.
-    pub(in super::super) feature: u32,
-    /// The values for which the test holds.
-    pub(in super::super) region: Region,
-    /// Whether it holds for a missing value.
-    pub(in super::super) missing_holds: bool,
 }
 
 impl Prepared {
@@ -120,28 +111,4 @@ impl Prepared {
             Self::Cases(cases) => cases.split(decision),
         }
     }
-}
-
-impl Decision {
-    /// Returns whether the test holds for a number, or for NaN.
-    pub(super) fn holds(&self, value: f64) -> bool {
-        match self.mode {
-            _ if value.is_nan() => self.missing_true,
-            Mode::AtMost => value <= self.number,
-            Mode::Less => value < self.number,
-            Mode::AtLeast => value >= self.number,
-            Mode::More => value > self.number,
-            Mode::Equal => value == self.number,
-            Mode::Unequal => value != self.number,
-            Mode::Member => self.members.contains(&value),
-            Mode::Leaf => false,
-        }
-    }
-}
-
-/// Refuses a test that no single split of the table's column does.
-fn no_rule() -> Stop {
-    Stop::because(
-        "a split on its output holds for several intervals of the input, which one split of the input cannot do",
-    )
 }

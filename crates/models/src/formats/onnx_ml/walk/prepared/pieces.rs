@@ -2,10 +2,9 @@
 
 use std::rc::Rc;
 
-use super::Split;
 use super::grid::Grid;
-use super::no_rule;
 use super::region::{Intervals, Region};
+use super::split::{Split, no_rule};
 use crate::formats::onnx_ml::decision::Decision;
 use crate::formats::onnx_ml::graph::Element;
 use crate::formats::onnx_ml::walk::stop::Stop;

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::*;
 use crate::common::Random;
 use crate::ensemble::Width;
+use crate::formats::onnx_ml::decision::Mode;
 
 const MODES: [Mode; 7] =
     [Mode::AtMost, Mode::Less, Mode::AtLeast, Mode::More, Mode::Equal, Mode::Unequal, Mode::Member];
