@@ -45,7 +45,11 @@ impl Imports {
                     imports.defined.extend(tokens.get(at + 1).cloned());
                 }
                 // What follows a bare `::` belongs to a type (`<T>::new`), and is no path of modules.
-                path if path.contains("::") && path != "::" && !follows_colons(&tokens[..at]) => {
+                path if path.contains("::")
+                    && path != "::"
+                    && !follows_colons(&tokens[..at])
+                    && !is_visibility(&tokens[..at]) =>
+                {
                     imports.paths.push(path.split("::").map(str::to_owned).collect());
                 }
                 _ => {}
@@ -157,6 +161,11 @@ fn is_public(before: &[String]) -> bool {
     }
 }
 
+/// Returns whether the next token is where an item may be seen from, as in `pub(in super::super)`: nothing is imported by that.
+fn is_visibility(before: &[String]) -> bool {
+    matches!(before, [.., public, open, within] if public == "pub" && open == "(" && within == "in")
+}
+
 fn follows_colons(before: &[String]) -> bool {
     before.last().is_some_and(|last| last == "::")
 }
@@ -194,6 +203,7 @@ mod tests {
             paths("fn f() -> crate::a::B { super::g(c::D::<u8>::new()) }"),
             ["crate::a::B", "super::g", "c::D"]
         );
+        assert_eq!(paths("pub(in super::super) struct A; for a in b::c {}"), ["b::c"]);
         assert_eq!(paths("// crate::a\nlet text = \"crate::b\"; //! crate::c"), Vec::<String>::new());
     }
 
