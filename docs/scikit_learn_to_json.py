@@ -41,6 +41,8 @@ WRAPPERS = {"RANSACRegressor": "estimator_", "BaseSearchCV": "best_estimator_", 
             "TunedThresholdClassifierCV": "estimator_", "FixedThresholdClassifier": "estimator_", "pyod.IForest": "detector_"}
 SURVIVAL_TREES = {"sksurv.SurvivalTree", "sksurv.ExtraSurvivalTree"}
 SURVIVAL_FORESTS = {"sksurv.RandomSurvivalForest", "sksurv.ExtraSurvivalTrees"}
+# Methods of survival models that return a function of time for each row, in the order of what their leaves have.
+AT_TIMES = ["predict_cumulative_hazard_function", "predict_survival_function"]
 QUANTILE_FORESTS = {"quantile_forest.RandomForestQuantileRegressor", "quantile_forest.ExtraTreesQuantileRegressor"}
 # Classes of imbalanced-learn that differ from scikit-learn's in how they are fitted, and not in how they predict.
 LIKE = {"imblearn.Pipeline": "Pipeline", "imblearn.BalancedRandomForestClassifier": "RandomForestClassifier",
@@ -353,8 +355,8 @@ def cell_of_kind(kind):
 class Sum:
     """base + the sum of trees, each with the view of its features and the width to which it rounds them."""
 
-    def __init__(self, base, trees, link=IDENTITY):
-        self.base, self.trees, self.link = np.asarray(base, dtype=float), trees, link
+    def __init__(self, base, trees, link=IDENTITY, names=None):
+        self.base, self.trees, self.link, self.names = np.asarray(base, dtype=float), trees, link, names
 
     def among(self, outputs, count, factor=1.0):
         """Its outputs times a factor, as some of the outputs of a larger model."""
@@ -461,15 +463,23 @@ def depths(tree):
 
 
 def of_survival(model, kind, view):
-    """Survival trees and forests of scikit-survival: the risk score is a mean over trees of a sum over the leaf's cumulative hazards."""
+    """Survival trees and forests of scikit-survival: the risk score is a mean over trees of a sum over the leaf's cumulative hazards. With a method
+    of AT_TIMES each time has an output, the mean of that of the leaves."""
     members = model.estimators_ if kind in SURVIVAL_FORESTS else [model]
-    trees = []
+    trees, method = [], view.table.method
     for member in members:
         if kind_of(member) not in SURVIVAL_TREES:
             refuse(model, f"its members are {type(member).__name__}; expected survival trees")
         value = member.tree_.value
+        if method is not None:
+            if member.low_memory:
+                refuse(model, f"with low_memory=True it does not have {method}")
+            trees.append(plain(member.tree_, value[..., AT_TIMES.index(method)], view, 1 / len(members)))
+            continue
         risk = value[..., 0].ravel() if member.low_memory else value[..., 0][:, member.is_event_time_].sum(axis=1)
         trees.append(plain(member.tree_, risk, view, 1 / len(members)))
+    if method is not None:
+        return Sum(np.zeros(len(model.unique_times_)), trees, names=[f"{time:g}" for time in model.unique_times_])
     return Sum([0.0], trees)
 
 
@@ -822,8 +832,8 @@ def count_of(model):
 class Table:
     """The columns of the table, and rows that try something in one or several of them."""
 
-    def __init__(self, model):
-        self.count = count_of(model)
+    def __init__(self, model, method=None):
+        self.count, self.method = count_of(model), method
         self.names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
         # For each column: categories that encoders know, numbers and words that are markers of missing values, kinds of missing cells that
         # steps know, columns that are objects even if they hold numbers, and what encoders tell columns apart by.
@@ -1424,15 +1434,15 @@ def document(model):
     return document_and_cells(model)[0]
 
 
-def document_and_cells(model):
-    """The document, and what the three kinds of missing cells that Python has ("nan", "None", "<NA>") are in columns where they differ.
+def document_and_cells(model, method=None):
+    """The document for `predict`, or for a method of AT_TIMES, and what the three kinds of missing cells that Python has ("nan", "None", "<NA>") are in columns where they differ.
 
     That is a dictionary of a dictionary for each such column, by its number in the document: what each kind becomes, None for a missing value,
     False where the model refuses it, or the text of a category of the document. Keys ("word", text) are words that a step takes for missing in a
     column of numbers.
     """
     try:
-        return written(model)
+        return written(model, method)
     except Refused:
         raise
     except Exception as problem:
@@ -1440,12 +1450,14 @@ def document_and_cells(model):
         raise Refused(f"{kind} cannot be explained exactly: reading it failed with {type(problem).__name__}: {problem}; {ANY_MODEL}") from problem
 
 
-def written(model):
+def written(model, method=None):
     if count_of(model) is None:
         refuse_unknown(model, kind_of(model), known_reason_only=True)
         refuse(model, "it is not fitted (a search needs refit=True), or does not have its number of columns (n_features_in_)")
-    table = Table(model)
+    table = Table(model, method)
     whole = as_sum(model, View(table))
+    if method is not None and whole.names is None:
+        refuse(model, f"its {method} is not a sum of leaves")
     if not np.isfinite(whole.base).all():
         refuse(model, "it starts from a number that is not finite")
     views = {id(tree["view"]): tree["view"] for tree in whole.trees}
@@ -1493,7 +1505,7 @@ def written(model):
     whole.trees += terms
     names = {"feature_names": [str(name) for name in table.names]} if table.names is not None else {}
     words = {"categories": categories} if categories else {}
-    outputs, labels = {}, classes_of(model)
+    outputs, labels = {}, classes_of(model) if whole.names is None else whole.names
     if labels is not None and len(labels) == len(whole.base):
         outputs = {"output_names": labels}
     elif labels is not None and len(labels) == 2 and len(whole.base) == 1:

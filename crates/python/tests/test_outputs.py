@@ -208,3 +208,34 @@ def test_every_explanation_says_its_output(rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         explained(Ridge().fit(rows, rows[:, 0]), rows)
+
+
+def test_survival_models_have_an_output_for_each_time(enumerated):
+    sksurv = pytest.importorskip("sksurv.ensemble")
+    from sksurv.linear_model import CoxPHSurvivalAnalysis
+    from sksurv.tree import SurvivalTree
+    from sksurv.util import Surv
+
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(60, 3))
+    times, events = np.round(np.exp(rows[:, 0] + random.normal(size=60)), 1) + 0.1, random.random(60) > 0.3
+    target = Surv.from_arrays(events, times)
+    for model in (sksurv.RandomSurvivalForest(n_estimators=4, random_state=0), sksurv.ExtraSurvivalTrees(n_estimators=3, random_state=0),
+                  SurvivalTree(max_depth=3, random_state=0), sksurv.GradientBoostingSurvivalAnalysis(n_estimators=4, random_state=0), CoxPHSurvivalAnalysis()):
+        model.fit(rows, target)
+        for method in ("predict_cumulative_hazard_function", "predict_survival_function"):
+            explainer = apportion.Explainer(model, rows[:8], model_output=method)
+            is_sum = "Forest" in type(model).__name__ or "Tree" in type(model).__name__
+            assert (explainer.ensemble is not None) == is_sum
+            found = explainer(rows[20:24])
+            own = getattr(model, method)(rows[20:24], return_array=True)
+            assert np.allclose(found.predictions, own) and found.output == f"{method} at times"
+            assert len(found.output_names) == own.shape[1] and found.additivity_gap() < 1e-9
+
+            def worth(mask):
+                mixed = rows[:8].copy()
+                chosen = [player for player in range(3) if mask >> player & 1]
+                mixed[:, chosen] = rows[20, chosen]
+                return getattr(model, method)(mixed, return_array=True)[:, 2].mean()
+
+            assert np.abs(found.values[0, :, 2] - enumerated(worth, 3)).max() < 1e-9

@@ -12,8 +12,9 @@ from ._errors import AccuracyWarning, DataError, ModelWarning, UnknownOption, Us
 from ._explanation import Explanation
 from ._functions import Function
 from ._groups import flat, graph as asked_graph, numbered
-from ._models import Ensemble, ensemble, ensemble_or_reason, predicts_behind_link
+from ._models import Ensemble, ensemble, ensemble_of_method, ensemble_or_reason, predicts_behind_link
 from ._names import listed, nearest
+from ._outputs import at_times, compare_at_times
 from ._options import OPTIONS, accuracy_in_words, options
 from ._schema import Grown, Schema
 from ._sequences import players_of_sequences
@@ -70,6 +71,10 @@ class Explainer:
         self._groups, self._graph, self._game = groups, graph, game
         method_of_model = model_output if model_output not in ("raw", "probability", "log_loss") else None
         self.ensemble, reason = ensemble_or_reason(model, rounds, 4) if method_of_model is None else (None, None)
+        # Survival models return functions of time, whose values at the times of the training are outputs.
+        self._at_times = at_times(model, method_of_model) if method_of_model is not None else None
+        if self._at_times is not None and rounds is None:
+            self.ensemble, reason = ensemble_of_method(model, method_of_model)
         if self.ensemble is not None and model_output == "raw" and not isinstance(model, Ensemble) and predicts_behind_link(model):
             self.model_output = model_output = "probability"
         self._kept = {}
@@ -203,6 +208,8 @@ class Explainer:
         if self.ensemble is None:
             return self.function.about
         link = self.ensemble.link
+        if self._at_times is not None:
+            return self._at_times.about
         if self.model_output == "probability":
             return _BEHIND.get(link, f"predict ({link})")
         if link == "identity" and self.ensemble.classes is not None:
@@ -247,6 +254,8 @@ class Explainer:
             return
         if self.function is not None:
             self.function.taking(rows.schema).check(rows.given, rows.values, what)
+        elif self._at_times is not None:
+            compare_at_times(self._at_times, self.ensemble, given, rows.values, what, self.threads)
         else:
             from ._agreement import check
 

@@ -281,7 +281,7 @@ def _of_catboost(model):
     return _Reading(content, classes if classes is not None and len(classes) else None, True, note=note)
 
 
-def _of_sklearn(model):
+def _of_sklearn(model, method=None):
     try:
         from . import scikit_learn_to_json as converter
     except Exception as problem:  # a release of scikit-learn that the converter does not fit
@@ -293,7 +293,7 @@ def _of_sklearn(model):
     except Exception as problem:
         raise Unknown(f"{_kind(model)} cannot be explained exactly: {problem}; apportion.Explainer(model, X) works for any model") from problem
     try:
-        document, cells = converter.document_and_cells(model)
+        document, cells = converter.document_and_cells(model, method)
         content = converter.as_json(document).encode()
     except converter.Refused as problem:
         raise Unknown(str(problem)) from problem
@@ -430,6 +430,14 @@ def ensemble_or_reason(model, rounds=None, level=3):
         return None, None if problem.args == (None,) else str(problem)
     _warn(found, level + 1)
     return found, None
+
+
+def ensemble_of_method(model, method):
+    """The outputs of a survival model at times as an ensemble, and None; or None and the reason why they are not read exactly."""
+    try:
+        return Ensemble._of([(_of_sklearn(model, method)[0], True)]), None
+    except Unknown as problem:
+        return None, str(problem)
 
 
 def ensemble_or_none(model, rounds=None):

@@ -14,6 +14,7 @@ import numpy as np
 
 from ._errors import ModelError, UsageError
 from ._models import family
+from ._threads import pool
 
 
 class Output:
@@ -38,7 +39,7 @@ def outputs(model, method=None):
     if method is not None:
         if not callable(getattr(model, method, None)):
             raise UsageError(f"the model has no method {method!r}")
-        return [_method(model, method, names if method != "predict" else None)]
+        return [at_times(model, method) or _method(model, method, names if method != "predict" else None)]
     library = family(model)
     if library == "torch":
         return [Output(_torch(model), "output of the module")]
@@ -57,6 +58,32 @@ def outputs(model, method=None):
 
 def _method(model, method, names=None, note=None, warns=True):
     return Output(getattr(model, method), method, names, note, warns)
+
+
+def at_times(model, method):
+    """Returns the output of a method that returns functions of time, at the times of the training; None for other methods."""
+    times = next((getattr(_last(model), name) for name in ("unique_times_", "event_times_") if getattr(_last(model), name, None) is not None), None)
+    if method not in ("predict_cumulative_hazard_function", "predict_survival_function") or times is None:
+        return None
+    call = getattr(model, method, None)
+    if not callable(call):
+        return None
+    return Output(lambda rows: call(rows, return_array=True), f"{method} at times", [f"{time:g}" for time in times])
+
+
+def compare_at_times(output, ensemble, given, values, what, threads):
+    """Raises if trees that were read give something else at some time than the model itself, on up to 20 rows."""
+    rows = given.iloc[:20] if hasattr(given, "iloc") else given[:20]
+    try:
+        own = np.asarray(output.call(rows), dtype=np.float64)
+    except Exception:  # the model refuses these rows as they are given
+        return
+    ours = ensemble._core.predict(np.ascontiguousarray(values[: len(own)]), False, pool(threads)).reshape(own.shape)
+    differs = np.abs(own - ours) > 1e-9 * (1 + np.abs(own).max(initial=0.0))
+    if differs.any():
+        row, time = np.argwhere(differs)[0]
+        raise ModelError(f"the model was read differently than it predicts: row {row} of {what}: {output.about} returns {own[row, time]:.9g} at {output.names[time]}, "
+                         f"the trees as read give {ours[row, time]:.9g}; please report this, or pass check=False to explain the trees as read")
 
 
 def _class_names(model):
