@@ -260,3 +260,86 @@ def test_pipelines_are_explained_as_they_predict(frame, target, kind, enumerated
     assert np.abs(found.values[0] - enumerated(worth, 3)).max() < 1e-9
     asked = apportion.Explainer(model.predict, background)(rows)
     assert np.abs(asked.values - found.values).max() < 1e-9
+
+
+def tree_frame():
+    random = np.random.default_rng(5)
+    words = random.choice(["a", "b", "c"], COUNT)
+    frame = pandas.DataFrame({
+        "float": random.normal(size=COUNT), "holed": np.where(random.random(COUNT) < 0.3, np.nan, random.normal(size=COUNT)),
+        "whole": random.integers(0, 5, COUNT), "large": random.integers(2**54, 2**60, COUNT), "bool": random.random(COUNT) > 0.5,
+        "word": pandas.Categorical(words), "ordered": pandas.Categorical(words[::-1], categories=["c", "a", "b"], ordered=True),
+    })
+    target = frame["float"] + frame["holed"].fillna(3.0) + (words == "a") + 2.0 * (words[::-1] == "c") * frame["bool"] + frame["whole"] + frame["large"] / 2**60
+    return frame, target.to_numpy(dtype=float)
+
+
+def same_rows(frame):
+    """The rows of a frame in every library and in other types."""
+    yield "pandas", frame
+    words = {name: frame[name].astype(str).astype(object) for name in ("word", "ordered")}
+    yield "objects", frame.assign(**words).astype(object)
+    yield "nullable", frame.assign(**words).convert_dtypes()
+    yield "array of objects", frame.astype(object).to_numpy()
+    yield "lists", frame.astype(object).to_numpy().tolist()
+    columns = {name: [None if cell != cell else cell for cell in frame[name].astype(object).tolist()] for name in frame}
+    if polars is not None:
+        yield "polars", polars.DataFrame(columns)
+        yield "polars, lazy", polars.DataFrame(columns).lazy()
+        yield "polars categories", polars.DataFrame(columns).with_columns(polars.col("word").cast(polars.Categorical))
+    if pyarrow is not None:
+        yield "pyarrow", pyarrow.table(columns)
+        yield "pyarrow batch", pyarrow.table(columns).to_batches()[0]
+        yield "pyarrow of pandas", pyarrow.Table.from_pandas(frame)
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
+def test_trees_of_every_kind_of_rows_are_those_of_the_training(library, enumerated):
+    own = pytest.importorskip(library)
+    frame, target = tree_frame()
+    model = {"xgboost": lambda: own.XGBRegressor(n_estimators=8, max_depth=4, n_jobs=1, enable_categorical=True, tree_method="hist"),
+             "lightgbm": lambda: own.LGBMRegressor(n_estimators=8, n_jobs=1, verbose=-1, min_child_samples=3)}[library]().fit(frame, target)
+    if apportion.Ensemble(model).features_with_words == [] and library == "xgboost":
+        pytest.skip("this xgboost does not store the words of its categories")
+    background, rows = frame[:9], frame[20:30]
+    wanted = apportion.TreeExplainer(model, background)(rows)
+    assert np.allclose(wanted.predictions, model.predict(rows), rtol=1e-5, atol=1e-5)
+    row = rows.iloc[[0]]
+
+    def worth(mask):
+        mixed = background.copy()
+        for place, name in enumerate(frame.columns):
+            if mask >> place & 1:
+                mixed[name] = pandas.Series([row[name].iloc[0]] * len(mixed), index=mixed.index, dtype=frame[name].dtype)
+        return model.predict(mixed).mean()
+
+    assert np.abs(wanted.values[0] - enumerated(worth, len(frame.columns))).max() < 1e-4
+    for (name, given), (_, behind) in zip(same_rows(rows), same_rows(background)):
+        for found in (apportion.TreeExplainer(model, background)(given), apportion.TreeExplainer(model, behind)(given)):
+            assert np.array_equal(found.values, wanted.values), name
+
+
+@pytest.mark.parametrize("kind", ["exact", "asked"])
+def test_pipelines_take_rows_of_every_library(kind):
+    pytest.importorskip("sklearn")
+    from sklearn.compose import make_column_transformer
+    from sklearn.linear_model import Ridge
+    from sklearn.neighbors import KNeighborsRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    frame, target = tree_frame()
+    frame = frame[["float", "whole", "bool", "word"]].astype({"word": object})
+    steps = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["word"]), remainder="passthrough", sparse_threshold=0)
+    model = make_pipeline(steps, Ridge() if kind == "exact" else KNeighborsRegressor(3)).fit(frame, target)
+    background, rows = frame[:9], frame[20:30]
+    explainer = apportion.Explainer(model, background)
+    assert (explainer.ensemble is not None) == (kind == "exact")
+    wanted = explainer(rows)
+    assert np.allclose(wanted.predictions, model.predict(rows))
+    columns = rows.to_dict("list")
+    others = [rows.astype(object), rows.convert_dtypes(), rows[["word", "bool", "whole", "float"]].assign(more=1), rows.astype(object).to_numpy()]
+    others += [] if polars is None else [polars.DataFrame(columns), polars.DataFrame(columns).lazy()]
+    others += [] if pyarrow is None else [pyarrow.table(columns), pyarrow.table(columns).to_batches()[0]]
+    for given in others:
+        assert np.allclose(explainer(given).values, wanted.values, atol=1e-12), type(given)
