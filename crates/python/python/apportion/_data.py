@@ -36,9 +36,10 @@ class Wanted:
     """What a model wants of rows: names and number of its features, the codes of their words, the library that spelled the names, the number that
     stands for a missing value beside NaN, and whether what a sparse matrix does not store is missing (else it is 0)."""
 
-    def __init__(self, names=None, count=None, coder=None, library=None, missing=None, sparse_is_missing=False, cells=None):
+    def __init__(self, names=None, count=None, coder=None, library=None, missing=None, sparse_is_missing=False, cells=None, lists=None):
         self.names, self.count, self.coder, self.library = names, count, coder, library
-        self.missing, self.sparse_is_missing, self.cells = missing, sparse_is_missing, cells or {}
+        self.missing, self.sparse_is_missing, self.cells, self.lists = missing, sparse_is_missing, cells or {}, lists
+        self.list_of = {}
         # Categories of a frame that are numbers are these numbers to scikit-learn, and codes to other libraries.
         self.numbers_are_categories = cells is not None
         self.coded = frozenset(coder.features_with_words) if coder is not None else frozenset()
@@ -173,8 +174,13 @@ def _of_columns(frame, wanted, what):
         return Table(whole, names, frame.index)
     values = np.empty((frame.length, len(places)))
     categories = {}
+    lists = frame.lists(places, wanted.lists) if wanted.lists else {}
+    # Rows of other libraries have the categories of the columns that a frame had before.
+    wanted.list_of = lists = lists or wanted.list_of
     for feature, place in enumerate(places):
-        values[:, feature] = frame.column(place, _Coder(wanted, feature, what, names, categories))
+        coder = _Coder(wanted, feature, what, names, categories)
+        coder.list = lists.get(feature)
+        values[:, feature] = frame.column(place, coder)
     return Table(values, names, frame.index, categories)
 
 
@@ -213,6 +219,7 @@ class _Coder:
         self.wanted, self.feature, self.what = wanted, feature, what
         self.name = names[feature] if names is not None else str(feature)
         self.is_coded, self.table_categories, self.cells = feature in wanted.coded, categories, wanted.cells.get(feature)
+        self.list = None
 
     def numbers(self, values):
         """A column of numbers or booleans, NaN where missing."""
@@ -233,6 +240,10 @@ class _Coder:
         if self.cells is not None:
             distinct, places = self.cells.words(distinct, places, null, self)
         texts = [None if _is_missing(word) else word for word in distinct]
+        if self.list is not None and not self.is_coded:
+            places_of = {category: float(code) for code, category in enumerate(self.list)}
+            self.table_categories[self.feature] = list(self.list)
+            return np.append([places_of.get(text, np.nan) for text in texts], np.nan)[np.asarray(places)]
         for text in texts:
             is_known = isinstance(text, (str, int, float, np.number, np.bool_, type(None))) or type(text).__name__ == "Decimal"
             if not is_known or isinstance(text, complex):
@@ -309,6 +320,9 @@ class _Objects:
     def __init__(self, array, names):
         self.array, self.names, self.length = array, names or list(range(array.shape[1])), len(array)
 
+    def lists(self, places, lists):
+        return {}
+
     def whole(self, places):
         return None
 
@@ -350,11 +364,22 @@ class _Pandas:
             return np.require(self.frame.to_numpy(dtype=np.float64), requirements=("C", "A"))
         return np.require(self.frame.iloc[:, places].to_numpy(dtype=np.float64), requirements=("C", "A"))
 
+    def lists(self, places, lists):
+        """The categories of the training for each categorical feature, which LightGBM finds by their order; nothing if there are not as many."""
+        dtypes = self.frame.dtypes.tolist()
+        features = [feature for feature, place in enumerate(places) if isinstance(dtypes[place], self.pandas.CategoricalDtype)]
+        return dict(zip(features, lists)) if len(features) == len(lists) else {}
+
     def column(self, place, coder):
         column = self.frame.iloc[:, place]
         dtype = column.dtype
         if isinstance(dtype, self.pandas.CategoricalDtype):
             codes = column.cat.codes.to_numpy()
+            if coder.list is not None and not coder.is_coded:
+                # As LightGBM does: the codes of the training, and missing for other categories.
+                codes = column.cat.set_categories(coder.list).cat.codes.to_numpy()
+                coder.table_categories[coder.feature] = list(coder.list)
+                return np.where(codes < 0, np.nan, codes.astype(np.float64))
             if not coder.is_coded and coder.feature in _categorical(coder) and not coder.wanted.numbers_are_categories:
                 return np.where(codes < 0, np.nan, codes.astype(np.float64))
             return coder.words(_as_stored(column.cat.categories, coder), codes)
@@ -398,6 +423,9 @@ class _Polars:
     def __init__(self, frame, polars):
         self.frame, self.polars, self.names, self.length = frame, polars, list(frame.columns), frame.height
 
+    def lists(self, places, lists):
+        return {}
+
     def whole(self, places):
         if not all(dtype.is_numeric() or dtype == self.polars.Boolean for dtype in self.frame.dtypes):
             return None
@@ -424,6 +452,9 @@ class _Arrow:
 
     def __init__(self, frame):
         self.frame, self.names, self.length = frame, list(frame.column_names), frame.num_rows
+
+    def lists(self, places, lists):
+        return {}
 
     def whole(self, places):
         return None

@@ -36,18 +36,18 @@ class Ensemble:
         self.__dict__.update(ensemble(model, rounds, 4).__dict__)
 
     @classmethod
-    def _of(cls, parts, classes=None, missing=None, notes=()):
+    def _of(cls, parts, classes=None, missing=None, notes=(), lists=None):
         """The mean of ensembles in bytes, each with the rounds that are used."""
         ensemble = cls.__new__(cls)
         members = [_core.Ensemble.from_bytes(content, rounds) for content, rounds in parts]
         ensemble._core = members[0] if len(members) == 1 else _core.Ensemble.mean_of(members)
         ensemble._made_of, ensemble.classes, ensemble.missing, ensemble._notes = parts, classes, missing, list(notes)
         ensemble._member_rounds = [member.rounds for member in members]
-        ensemble._source, ensemble._chosen = None, False
+        ensemble._source, ensemble._chosen, ensemble._lists = None, False, lists
         return ensemble
 
     def __reduce__(self):
-        return Ensemble._of, (self._made_of, self.classes, self.missing, self._notes)
+        return Ensemble._of, (self._made_of, self.classes, self.missing, self._notes, self._lists)
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -61,14 +61,14 @@ class Ensemble:
 
     def _member(self, place):
         """One of the ensembles that a list of models was read as."""
-        one = Ensemble._of(self._made_of[place : place + 1], self.classes, self.missing)
+        one = Ensemble._of(self._made_of[place : place + 1], self.classes, self.missing, lists=self._lists)
         one._chosen = self._chosen
         return one
 
     def _of_rounds(self, rounds):
         """The same models with other rounds."""
         rounds = _rounds(rounds)
-        other = Ensemble._of([(content, rounds) for content, _ in self._made_of], self.classes, self.missing)
+        other = Ensemble._of([(content, rounds) for content, _ in self._made_of], self.classes, self.missing, lists=self._lists)
         other._source, other._chosen = self._source, True
         return other
 
@@ -95,7 +95,7 @@ class Ensemble:
         core = self._core
         library = core.origin[0].partition(" ")[0]
         return Wanted(core.feature_names, core.feature_count, core, library=library, missing=self.missing,
-                      sparse_is_missing=library == "XGBoost", cells=getattr(self._made_of[0][0], "cells", None))
+                      sparse_is_missing=library == "XGBoost", cells=getattr(self._made_of[0][0], "cells", None), lists=self._lists)
 
     def predict(self, X, *, output="raw", threads=None):
         """Margins, or with output="probability" what is behind the link: rows, or rows × outputs where there are several."""
@@ -149,10 +149,11 @@ class _Reading:
     missing: the number that stands for a missing value besides NaN.
     is_object: whether it was an object that can predict, and not a file.
     note: a function from the rounds of the core to a note and whether it is a warning, or None.
+    lists: for LightGBM the categories of each categorical column of the training frame, in the order of the columns.
     """
 
-    def __init__(self, content, classes=None, rounds=None, missing=None, is_object=True, note=None):
-        self.content, self.classes, self.rounds, self.missing, self.is_object = content, classes, rounds, missing, is_object
+    def __init__(self, content, classes=None, rounds=None, missing=None, is_object=True, note=None, lists=None):
+        self.content, self.classes, self.rounds, self.missing, self.is_object, self.lists = content, classes, rounds, missing, is_object, lists
         self.note = note or (lambda rounds: None)
 
 
@@ -254,7 +255,8 @@ def _of_lightgbm(model):
                     "rounds=\"all\" uses all", False)
 
     text = booster.model_to_string(num_iteration=-1)
-    return _Reading(text.encode(), getattr(model, "classes_", None), True if used == count else (0, used), note=note)
+    return _Reading(text.encode(), getattr(model, "classes_", None), True if used == count else (0, used), note=note,
+                    lists=getattr(booster, "pandas_categorical", None))
 
 
 def _of_catboost(model):
@@ -339,7 +341,7 @@ def _read_as_ensemble(model, rounds):
         raise Unknown(None)
     parts = [(reading.content, reading.rounds if requested is None else requested) for reading in readings]
     try:
-        ensemble = Ensemble._of(parts, first.classes, first.missing)
+        ensemble = Ensemble._of(parts, first.classes, first.missing, lists=first.lists)
     except UsageError:
         raise
     except Error as error:
@@ -388,7 +390,7 @@ def _check_alike(models, readings):
     first = readings[0]
     for place, reading in enumerate(readings[1:], 1):
         labels = [None if one.classes is None else list(one.classes) for one in (reading, first)]
-        pairs = [("missing=", reading.missing, first.missing), ("the classes", *labels),
+        pairs = [("missing=", reading.missing, first.missing), ("the classes", *labels), ("the categories", reading.lists, first.lists),
                  ("the missing cells", _missing_cells(reading), _missing_cells(first)), ("the library", family(models[place]), family(models[0]))]
         for what, found, expected in pairs:
             if found != expected:
