@@ -503,7 +503,7 @@ def test_missing_values_are_refused_where_the_model_refuses_them(numbers):
 def test_transformed_targets(numbers):
     rows, answers = numbers
     model = TransformedTargetRegressor(RandomForestRegressor(3), func=np.log, inverse_func=np.exp).fit(rows, np.exp(answers))
-    agrees(model, rows, model.regressor_.predict(rows))
+    agrees(model, rows, model.predict(rows))
     assert apportion.Ensemble(model).link == "exponential"
     within = make_pipeline(StandardScaler(), TransformedTargetRegressor(Ridge(), func=np.log, inverse_func=np.exp)).fit(rows, np.exp(answers))
     searched = GridSearchCV(TransformedTargetRegressor(Ridge(), func=np.log, inverse_func=np.exp), {"regressor__alpha": [1, 2]}, cv=2).fit(rows, np.exp(answers))
