@@ -59,7 +59,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let model = ModelProto::decode(bytes).map_err(|error| ModelError::Onnx { problem: error.to_string() })?;
     let mut ensemble = walk::read(&model, bytes)?;
     if let Some(graph) = &model.graph {
-        ensemble.set_output_names(graph::classes(graph, ensemble.output_count()));
+        // The two classes of a single margin have names, too.
+        let count = ensemble.output_count();
+        let counts = if count == 1 { [1, 2] } else { [count; 2] };
+        for count in counts {
+            ensemble.set_output_names(graph::classes(graph, count));
+        }
     }
     Ok(ensemble)
 }
