@@ -1,5 +1,7 @@
 //! From what a file states to an [`Ensemble`] in the normal form.
 
+use std::collections::HashSet;
+
 use super::rounds::Counted;
 use super::{CoverProblem, Ensemble, JointTrees, LinearLeaf, Link, Node, Origin, Rule, Tree, Width, Words};
 use crate::error::ModelError;
@@ -257,6 +259,7 @@ impl Ensemble {
             finite.ok_or_else(|| format!("leaf {node} has a linear model with the number {scaled}"))
         };
         let mut terms = Vec::with_capacity(model.terms.len());
+        let mut known = HashSet::with_capacity(model.terms.len());
         for &(feature, coefficient) in &model.terms {
             if feature as usize >= self.features {
                 return Err(format!(
@@ -264,7 +267,7 @@ impl Ensemble {
                     self.features
                 ));
             }
-            if terms.iter().any(|&(known, _)| known == feature) {
+            if !known.insert(feature) {
                 return Err(format!("leaf {node} has a linear model with feature {feature} twice"));
             }
             terms.push((feature, scaled(coefficient)?));
