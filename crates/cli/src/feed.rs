@@ -32,7 +32,7 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Begins to read: what a model wants, or all columns where there is none yet, with their `texts`.
+    /// Starts to read the columns that a model expects, or all columns if there is no model yet, with their `texts`.
     pub(crate) fn new(
         path: &Path,
         model: Option<&Arc<AnyModel>>,

@@ -33,7 +33,7 @@ class Table:
 
 
 class Wanted:
-    """What a model wants of rows: names and number of its features, the codes of their words, the library that spelled the names, the number that
+    """The rows that a model expects: names and number of its features, the codes of their words, the library that spelled the names, the number that
     stands for a missing value beside NaN, and whether what a sparse matrix does not store is missing (else it is 0)."""
 
     def __init__(self, names=None, count=None, coder=None, library=None, missing=None, sparse_is_missing=False, cells=None, lists=None):
@@ -112,16 +112,21 @@ def _table(rows, wanted, what):
 
         return _of_array(cells(rows, wanted, what), wanted, what)
     if kind == "xgboost.core.DMatrix":
-        if np.size(rows.get_base_margin()):
-            raise DataError(f"{what} has a base_margin, which is added to each row's prediction and is no part of the model: "
-                            "give the rows without it, and add it to base_values")
-        return _of_array(_of_sparse(rows.get_data(), np.nan), wanted, what)
+        return _of_array(of_matrix(rows, what), wanted, what)
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):
         rows = rows.detach().cpu().numpy()
     array = np.asarray(rows)
     if array.ndim == 0:
         raise DataError(f"{what} is a {kind.removeprefix('builtins.')}, which is no table: give a data frame or an array of rows × features")
     return _of_array(array, wanted, what)
+
+
+def of_matrix(rows, what):
+    """Returns the rows of a DMatrix of xgboost, NaN where it stores nothing."""
+    if np.size(rows.get_base_margin()):
+        raise DataError(f"{what} has a base_margin, which is added to each prediction and is not part of the model; pass the rows without it, and add it "
+                        "to base_values")
+    return _of_sparse(rows.get_data(), np.nan)
 
 
 def _of_sparse(matrix, rest):

@@ -404,7 +404,7 @@ def _missing_cells(reading):
 
 
 def predicts_behind_link(model):
-    """Returns whether `predict` is in the unit of a target that was transformed for the training, which is the output behind the link."""
+    """Returns whether `predict` is in the unit of a target that was transformed for the training, which is the output after the link function."""
     if family(model) != "sklearn":
         return False
     from . import scikit_learn_to_json as converter

@@ -19,6 +19,7 @@ import sys
 import numpy as np
 
 from . import _cells
+from ._data import of_matrix
 from ._errors import DataError
 
 # Which missing values a column of numbers has: NaN, the library's own, or both.
@@ -71,13 +72,7 @@ def _array(rows, what):
         return array
     kind = f"{type(rows).__module__}.{type(rows).__name__}"
     if kind == "xgboost.core.DMatrix":
-        if np.size(rows.get_base_margin()):
-            raise DataError(f"{what} has a base_margin, which is added to each prediction and is not part of the model; pass the rows without it, "
-                            "and add it to base_values")
-        held = rows.get_data().tocoo()
-        full = np.full(held.shape, np.nan)
-        full[held.row, held.col] = held.data
-        return full
+        return of_matrix(rows, what)
     if kind == "catboost.core.Pool":
         if np.size(rows.get_baseline()):
             raise DataError(f"{what} is a Pool with a baseline, which is added to each prediction and is not part of the model; pass the rows without "
