@@ -84,7 +84,7 @@ pub use budget::Budget;
 #[cfg(feature = "plots")]
 pub use drawn::{certified, explained};
 pub use error::ExplainError;
-pub use explainer::{Explainer, NullPlayers};
+pub use explainer::{Ends, Explainer, NullPlayers};
 pub use follow::Follow;
 pub use game_explainer::GameExplainer;
 pub use method::Method;

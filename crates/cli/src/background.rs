@@ -7,14 +7,14 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use apportion::trees::CompiledBackground;
 use apportion::{Background, Ensemble, Rows};
+use apportion_files::digest;
 use apportion_rows::Texts;
 use serde_json::{Value, json};
 
 use crate::args::{Explain, Game};
-use crate::checkpoint::{digest_of_file, digest_of_numbers, number_of_text};
 use crate::conditional::Data;
 use crate::failure::Usage;
-use crate::input::Input;
+use crate::input::{Input, digest_of_file};
 use crate::messages;
 use crate::rows::{self, Table};
 
@@ -29,8 +29,8 @@ impl Described {
     /// Rows as they are used: in the order of the features, words as codes; after them their weights, where they have some.
     pub(crate) fn of_rows(rows: Rows<'_>, weights: Option<&[f64]>) -> Self {
         let digest = match weights {
-            None => digest_of_numbers(rows.values()),
-            Some(weights) => digest_of_numbers(&[rows.values(), weights].concat()),
+            None => digest::of_numbers(rows.values()),
+            Some(weights) => digest::of_numbers(rows.values().iter().chain(weights)),
         };
         Self { rows: Some(rows.len()), digest }
     }
@@ -41,7 +41,7 @@ impl Described {
         for row in rows.iter() {
             for (feature, &value) in row.iter().enumerate() {
                 let mut number = value;
-                texts.with_text(feature, value, &mut |text| number = number_of_text(text));
+                texts.with_text(feature, value, &mut |text| number = digest::number_of_text(text));
                 told.push(number);
             }
         }

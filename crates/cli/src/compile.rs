@@ -3,12 +3,12 @@
 use anyhow::{Context, Result};
 use apportion::Rows;
 use apportion::trees::{BackgroundCompiler, CompiledBackground};
+use apportion_files::Destination;
 
 use crate::args::CompileBackground;
 use crate::failure::Usage;
 use crate::messages;
 use crate::model::{self, AnyModel};
-use crate::output::Destination;
 use crate::rows;
 use crate::threads;
 
@@ -16,7 +16,7 @@ pub(crate) fn run(args: &CompileBackground) -> Result<()> {
     let destination = Destination::new(Some(&args.out), &[&args.model.path, &args.background])?;
     let model = AnyModel::Trees(Box::new(model::read_trees(&args.model)?));
     let compiled = threads::run(&args.threads, || compile(&model, args))??;
-    destination.write(|out| Ok(compiled.write(out)?))?;
+    destination.write(|out| -> Result<()> { Ok(compiled.write(out)?) })?;
     messages::note(format_args!(
         "{} rows compiled into {} patterns at the leaves",
         compiled.row_count(),

@@ -14,7 +14,6 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
 use crate::args::{Inspect, ModelFile, Reading};
-use crate::checkpoint;
 use crate::failure;
 use crate::inspect_model::of_ensemble;
 use crate::model::{self, AnyModel};
@@ -41,8 +40,8 @@ pub(crate) fn facts(file: &Path, args: &Inspect) -> Result<Facts> {
     if CompiledBackground::is_one(&start) {
         return of_compiled(&fs::read(file).with_context(says)?).with_context(says);
     }
-    if start.starts_with(checkpoint::BEGINNING) {
-        let told = checkpoint::facts(&fs::read(file).with_context(says)?).with_context(says)?;
+    if start.starts_with(apportion_files::BEGINNING) {
+        let told = apportion_files::facts(&fs::read(file).with_context(says)?).with_context(says)?;
         return Ok(kind("a checkpoint", told));
     }
     if start.starts_with(b"{\"value\":") || start.starts_with(b"{\"outputs\":") {

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use apportion::values::ValueError;
-use apportion::{Checkpoint, ExplainError, Explanation, Follow, Method, Progress, Rows, Value};
+use apportion::{Checkpoint, ExplainError, Explainer, Explanation, Follow, Method, Progress, Rows, Value};
+use apportion_files::{CheckpointFile, Destination, FileError, Key, digest};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -14,7 +15,7 @@ use crate::about::about;
 use crate::accuracy;
 use crate::args::{Explain, Game};
 use crate::background::{Described, data_for_groups};
-use crate::checkpoint::{Request, Runs, digest_of_file, refuse_to_lose};
+use crate::checkpoint::Runs;
 use crate::class::{self, Classes};
 use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
@@ -22,12 +23,12 @@ use crate::game;
 use crate::graph::GraphOption;
 use crate::groups::{self, Groups};
 use crate::indices;
-use crate::input::{self, Batch, Input, refuse_infinite};
+use crate::input::{self, Batch, Input, digest_of_file, refuse_infinite};
 use crate::interactions;
 use crate::interrupt;
 use crate::messages;
 use crate::model::AnyModel;
-use crate::output::{Attributions, Block, Destination};
+use crate::output::{Attributions, Block};
 use crate::pictures::{Head, Wanted};
 use crate::plan;
 use crate::rows;
@@ -101,9 +102,9 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let runs = match is_followed {
         true => {
             progress.set_style(style_of_runs(batches.count())?);
-            let request = request(args, game, &input, method, budget, &value)?;
+            let key = key(args, game, &input, method, budget, &value)?;
             let every = Duration::from_secs(args.checkpoint_every);
-            Some(Runs::new(&request, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?)
+            Some(Runs::new(&key, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?)
         }
         false => None,
     };
@@ -135,10 +136,12 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         })
     };
     let are_written = wanted.are_results_written();
+    let mut stored = Stored::new(runs.as_ref(), &input);
     let compute = |batch: Batch| -> Result<Block> {
         let rows = Rows::new(&batch.values, input.columns);
         refuse_infinite(&input, rows, |row| format!("row {}", batch.rows[row]))?;
         let mut block = Block { rows: batch.rows, ids: batch.ids, ..Block::default() };
+        stored.check(args, &explainer, rows, before)?;
         let exact = match is_followed {
             true => None,
             false => pool.install(|| explainer.exact(rows))?,
@@ -236,7 +239,7 @@ impl Follow for Later<'_, '_> {
 fn interrupted(args: &Explain, runs: &Runs<'_>, error: ExplainError) -> anyhow::Error {
     let was_interrupted = interrupt::was_interrupted();
     if let Err(error) = runs.keep() {
-        return error;
+        return error.into();
     }
     match &args.checkpoint {
         Some(path) if was_interrupted => anyhow!(
@@ -266,19 +269,20 @@ fn checkpoint_destination(
     if destination.is_file_of(results) {
         return Err(Usage("--checkpoint and --out name the same file; give two".to_owned()).into());
     }
-    refuse_to_lose(&destination, args.resume.as_deref())?;
+    let resume = args.resume.as_deref().map(|path| ("--resume", path));
+    CheckpointFile::check(&destination, resume)?;
     Ok(Some(destination))
 }
 
-/// What a checkpoint has to agree on.
-fn request(
+/// Returns what the answer depends on, which a checkpoint has to agree with.
+fn key(
     args: &Explain,
     game: Game,
     input: &Input,
     method: Method,
     budget: Option<usize>,
     value: &Value,
-) -> Result<Request> {
+) -> Result<Key> {
     let or = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.to_owned());
     let background = match args.background.as_deref().or(args.background_compiled.as_deref()) {
         Some(path) if path == Path::new("mean") => "mean".to_owned(),
@@ -300,35 +304,89 @@ fn request(
     };
     let model = match (&args.input.model.path, &args.input.model.program.command) {
         (Some(path), _) => digest_of_file(path)?,
-        (None, command) => format!("the program {:?}", command.as_deref().unwrap_or_default()),
+        (None, command) => program(command.as_deref().unwrap_or_default()),
     };
     let rounds = input.model.trees().map(|trees| format!("{:?}", trees.rounds()));
     let background_rows = args.background_select.as_ref().map(ToString::to_string);
-    let said = [
-        ("model", model),
+    let more = [
         (
             "output of the network",
             args.input.model.output().unwrap_or("the one that is explained").to_owned(),
         ),
-        ("rounds of boosting", or(rounds, "none")),
-        ("file of rows", digest_of_file(&args.input.rows)?),
+        ("boosting rounds", or(rounds, "none")),
         ("selection of rows", or(args.input.select.as_ref().map(ToString::to_string), "all")),
         ("columns of the rows", in_words(&args.input.columns)?),
-        ("background", background),
         ("selection of the background", or(background_rows, "all")),
-        ("value", args.value.to_string()),
-        ("partition", or(groups, "none")),
-        ("graph", graph),
-        ("game", game.name().to_owned()),
-        ("output", in_words(&args.space)?),
-        ("engine", in_words(&args.engine)?),
-        ("law of the game", in_words(&args.law)?),
-        ("method", method.to_string()),
-        ("budget", or(budget.map(|budget| budget.to_string()), "none")),
-        ("accuracy", or(accuracy::until(&args.accuracy)?.as_ref().map(accuracy::words), "none")),
-        ("seed", args.seed.to_string()),
     ];
-    Ok(said.map(|(what, is)| (what.to_owned(), is)).into())
+    Ok(Key {
+        model,
+        rows: digest_of_file(&args.input.rows)?,
+        background,
+        value: args.value.to_string(),
+        groups: or(groups, "none"),
+        graph,
+        game: game.name().to_owned(),
+        output: in_words(&args.space)?,
+        engine: in_words(&args.engine)?,
+        distribution: in_words(&args.law)?,
+        method: method.to_string(),
+        budget: or(budget.map(|budget| budget.to_string()), "none"),
+        accuracy: or(accuracy::until(&args.accuracy)?.as_ref().map(accuracy::words), "none"),
+        seed: args.seed.to_string(),
+        more: more.map(|(name, part)| (name.to_owned(), part)).into(),
+    })
+}
+
+/// Returns what is known of a program from its command: the digest of the command, which may contain secrets, and those of the files that it names.
+fn program(command: &str) -> String {
+    let files = digest::of_files_in(command).into_iter().map(|(name, digest)| format!(", {name} {digest}"));
+    format!("program {}{}", digest::of_bytes(command.as_bytes()), files.collect::<String>())
+}
+
+/// Explanations in a checkpoint that are compared with a program before they are used: the files that its command names may not be all that
+/// it depends on.
+struct Stored<'a> {
+    rows: Vec<(usize, &'a Explanation)>,
+}
+
+impl<'a> Stored<'a> {
+    /// Rows that are compared.
+    const ROWS: usize = 20;
+    /// How far predictions may differ, relative to the larger one: some programs add in any order.
+    const TOLERANCE: f64 = 1e-9;
+
+    fn new(runs: Option<&'a Runs<'_>>, input: &Input) -> Self {
+        let rows = match (runs, &*input.model) {
+            (Some(runs), AnyModel::Program(_)) => runs.finished_rows().take(Self::ROWS).collect(),
+            _ => Vec::new(),
+        };
+        Self { rows }
+    }
+
+    /// Compares those of the rows of a batch, which `before` rows come before.
+    fn check(
+        &mut self,
+        args: &Explain,
+        explainer: &Explainer<'_>,
+        rows: Rows<'_>,
+        before: usize,
+    ) -> Result<()> {
+        let is_of_batch = |(row, _): &(usize, &Explanation)| (before..before + rows.len()).contains(row);
+        for (row, explanation) in self.rows.extract_if(.., |row| is_of_batch(row)) {
+            let ends = explainer.ends(rows.row(row - before))?;
+            let pairs = ends.base.iter().flatten().zip(&explanation.base);
+            for (&given, &stored) in pairs.chain(ends.prediction.iter().zip(&explanation.prediction)) {
+                if (given - stored).abs() > Self::TOLERANCE * given.abs().max(stored.abs()) {
+                    let what = args
+                        .resume
+                        .as_ref()
+                        .map_or_else(String::new, |path| format!("--resume {}", path.display()));
+                    return Err(FileError::OtherModel { what, row, stored, given }.into());
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Options as data, in a line.

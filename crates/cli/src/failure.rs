@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use apportion_files::FileError;
+
 /// A request that makes no sense whatever the files hold: exit status 2, as for a misspelt option.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
@@ -17,7 +19,10 @@ impl Error for Usage {}
 
 /// 2 for a request that makes no sense, 1 for anything else.
 pub(crate) fn exit_status(error: &anyhow::Error) -> u8 {
-    if error.chain().any(|cause| cause.is::<Usage>()) { 2 } else { 1 }
+    let is_usage = |cause: &(dyn Error + 'static)| {
+        cause.is::<Usage>() || cause.downcast_ref::<FileError>().is_some_and(FileError::is_usage)
+    };
+    if error.chain().any(is_usage) { 2 } else { 1 }
 }
 
 /// The error and its causes on one line. A cause that the error before it has quoted already is not said twice.

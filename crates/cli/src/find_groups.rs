@@ -2,12 +2,13 @@
 
 use anyhow::{Context, Result, ensure};
 use apportion::partitions::Cut;
+use apportion_files::Destination;
 use serde_json::json;
 
 use crate::args::FindGroups;
 use crate::failure::Usage;
 use crate::groups::{self, Find, Groups};
-use crate::output::{Destination, Facts, Format};
+use crate::output::{Facts, Format};
 use crate::rows;
 use crate::threads;
 
@@ -44,7 +45,9 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
     let dendrogram = found.dendrogram.with_names(names.iter().cloned())?;
     if let Some(figure) = figure {
         let svg = dendrogram.to_svg(Some(found.cut))?;
-        figure.write(|out| Ok(out.write_all(svg.as_bytes())?)).context("the figure cannot be written")?;
+        figure
+            .write(|out| -> Result<()> { Ok(out.write_all(svg.as_bytes())?) })
+            .context("the figure cannot be written")?;
     }
     let members: Vec<Vec<&String>> = found
         .partition

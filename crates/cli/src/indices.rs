@@ -7,6 +7,7 @@ use apportion::estimators::methods;
 use apportion::values::interactions::MOST_INTERACTIONS;
 use apportion::values::{InteractionIndex, Interactions};
 use apportion::{Method, Partition, Rows, SolutionConcept};
+use apportion_files::Destination;
 
 use crate::about::about;
 use crate::args::{self, Explain};
@@ -16,7 +17,7 @@ use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
 use crate::groups::Groups;
 use crate::input::{Batch, Batches, Input};
-use crate::output::{Block, Destination, Indices};
+use crate::output::{Block, Indices};
 use crate::timings::Timings;
 use crate::{game, stream, threads};
 

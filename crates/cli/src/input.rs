@@ -1,12 +1,13 @@
 //! What `explain` and `predict` read: a model, and the rows that fit it, however many there are.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use apportion::Rows;
 use apportion::games::GameError;
+use apportion_files::digest;
 
 use crate::args;
 use crate::failure::Usage;
@@ -52,6 +53,11 @@ pub(crate) fn refuse_infinite(input: &Input, rows: Rows<'_>, name: impl Fn(usize
     };
     let row = rows.iter().position(|row| row[column] == value).unwrap_or_default();
     bail!("{} has the value {value} in {:?}, and {reason}", name(row), input.features[column])
+}
+
+/// Returns the digest of a file, or an error that names it.
+pub(crate) fn digest_of_file(path: &Path) -> Result<String> {
+    digest::of_file(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Rows that are explained together.

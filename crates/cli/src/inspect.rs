@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use apportion_files::Destination;
 use serde_json::Value;
 
 use crate::args::{Inspect, ModelFile};
@@ -10,7 +11,7 @@ use crate::contents;
 use crate::failure::Usage;
 use crate::inspect_model::{against, of_ensemble};
 use crate::model;
-use crate::output::{Destination, Facts};
+use crate::output::Facts;
 
 pub(crate) fn run(args: &Inspect) -> Result<()> {
     if !args.format.is_for_facts() {

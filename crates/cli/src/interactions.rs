@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use apportion::{Method, Rows, SolutionConcept, Value};
+use apportion_files::Destination;
 
 use crate::about::about;
 use crate::args::{self, Explain, Game};
@@ -13,7 +14,7 @@ use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
 use crate::groups::Groups;
 use crate::input::{Batch, Batches, Input};
-use crate::output::{Block, Destination, Interactions};
+use crate::output::{Block, Interactions};
 use crate::pictures::{Head, Wanted};
 use crate::timings::Timings;
 use crate::{game, stream, threads};

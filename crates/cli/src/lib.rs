@@ -115,7 +115,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
         return status;
     }
     // Whoever closed standard output has seen enough, but not all.
-    if !output::is_broken_pipe(&error) {
+    if !apportion_files::is_closed_pipe(error.as_ref()) {
         messages::error(failure::line(&error));
     }
     failure::exit_status(&error)

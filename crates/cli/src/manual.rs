@@ -1,11 +1,11 @@
 //! `apportion completions` and `apportion man`: what shells and manuals know of the command, made of its definition.
 
 use anyhow::Result;
+use apportion_files::Destination;
 use clap::Args;
 use clap_complete::Shell;
 
 use crate::failure::Usage;
-use crate::output::Destination;
 
 /// The name of the program, by which shells know what is completed.
 const NAME: &str = "apportion";

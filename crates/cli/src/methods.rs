@@ -3,10 +3,10 @@
 use anyhow::Result;
 use apportion::games::Graph;
 use apportion::{Method, Partition, SolutionConcept, Value};
+use apportion_files::Destination;
 use clap::Args;
 
 use crate::failure::Usage;
-use crate::output::Destination;
 
 /// Kinds of values that tell what a method computes, as they are typed, and one of each kind.
 const KINDS: [(&str, &str); 17] = [

@@ -5,11 +5,12 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use apportion::games::parallel;
 use apportion::{Model, Rows};
+use apportion_files::Destination;
 
 use crate::args::{Predict, Space};
 use crate::failure::Usage;
 use crate::input::{self, Batch, Input, refuse_infinite};
-use crate::output::{Block, Destination, Predictions};
+use crate::output::{Block, Predictions};
 use crate::stream;
 use crate::threads;
 

@@ -5,10 +5,11 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Result, anyhow};
+use apportion_files::Destination;
 use rayon::ThreadPool;
 
 use crate::input::{Batch, Batches};
-use crate::output::{Attributions, Block, Destination, Format, Results, Summary, writer};
+use crate::output::{Attributions, Block, Format, Results, Summary, write_all, writer};
 
 /// Computes each batch of rows by `compute`, and writes what it gives as `format` says. `results` says what holds for all rows, once
 /// the first are known. Returns when the last were computed.
@@ -70,7 +71,7 @@ pub(crate) fn summarize(
     }
     let computed = Instant::now();
     let lines = summary.end();
-    destination.write_all(format, &summary, &lines, || Ok(()))?;
+    write_all(destination, format, &summary, &lines, || Ok(()))?;
     Ok(computed)
 }
 

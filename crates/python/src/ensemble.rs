@@ -134,6 +134,12 @@ impl Ensemble {
         (origin.format, origin.version, origin.booster, origin.objective)
     }
 
+    /// Digest of all that explanations depend on, in hexadecimal digits.
+    #[getter]
+    fn digest(&self) -> String {
+        self.trees.digest().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// What its user should know of the file.
     #[getter]
     fn notes(&self) -> Vec<String> {

@@ -8,6 +8,8 @@ use apportion::games::GameError;
 use apportion::models::ModelError;
 use apportion::trees::TreeError;
 use apportion::values::ValueError;
+use apportion_files::FileError;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
@@ -49,6 +51,19 @@ pub(crate) fn raised(py: Python<'_>, class: Class, says: impl Into<String>) -> P
 /// A request that makes no sense.
 pub(crate) fn usage(py: Python<'_>, error: impl ToString) -> PyErr {
     raised(py, Class::Usage, error.to_string())
+}
+
+/// Why a file cannot be written: an `OSError` of the system's number, with our words.
+pub(crate) fn of_writing(py: Python<'_>, error: &FileError) -> PyErr {
+    match error.os_error() {
+        Some(number) => PyOSError::new_err((number, error.to_string())),
+        None => usage(py, error),
+    }
+}
+
+/// Why a run cannot be resumed, or its checkpoint not be written.
+pub(crate) fn of_checkpoint(py: Python<'_>, error: &FileError) -> PyErr {
+    raised(py, if error.is_data() { Class::Data } else { Class::Usage }, error.to_string())
 }
 
 /// A panic, caught with the word that it left.

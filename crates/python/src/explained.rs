@@ -108,6 +108,23 @@ pub(crate) fn of_runs<'py>(py: Python<'py>, done: Vec<(usize, Explanation)>) -> 
     Ok(told)
 }
 
+/// Exact values of each row that is done, with its number, as [`of_attributions`] has them.
+pub(crate) fn of_exact_runs<'py>(
+    py: Python<'py>,
+    done: Vec<(usize, Explanation)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let numbers = count_rows(py, &done);
+    let (mut values, mut base, mut predictions) = (vec![], vec![], vec![]);
+    for (_, explanation) in done {
+        values.extend(explanation.values);
+        base.extend(explanation.base);
+        predictions.extend(explanation.prediction);
+    }
+    let found = of_exact(py, values, base, predictions)?;
+    found.set_item("rows", numbers)?;
+    Ok(found)
+}
+
 fn count_rows<'py>(py: Python<'py>, done: &[(usize, Explanation)]) -> Bound<'py, PyArray1<i64>> {
     PyArray1::from_vec(py, done.iter().map(|&(row, _)| row as i64).collect())
 }

@@ -6,12 +6,14 @@ use std::time::Instant;
 use apportion::games::{BoxError, ConditionalLaw, Model};
 use apportion::models::LinkedEnsemble;
 use apportion::trees::{Attributions, Diagonal};
-use apportion::{Background, ExplainError, Explanation, Rows};
+use apportion::{Background, ExplainError, Explanation, Follow, Method, Rows};
+use apportion_files::CheckpointFile;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::rows;
+use crate::checkpoint::{Checkpoint, Kept, explain_in_blocks};
 use crate::ensemble::Ensemble;
 use crate::errors::{self, Class, of_explaining, of_playing, raised, usage};
 use crate::explained;
@@ -26,6 +28,9 @@ use crate::watch::Watch;
 const PATIENCE: f64 = 0.1;
 /// Rows that the oracle is given at once, at least: it prepares something for each call.
 const LEAST_ROWS: usize = 64;
+
+/// Rows that are explained at once with a checkpoint, at most.
+const MAX_BLOCK: usize = 4096;
 
 /// An explainer of a model.
 #[pyclass(frozen, module = "apportion._core")]
@@ -179,17 +184,20 @@ impl Explainer {
     }
 
     /// What was found of all rows, and the exception that stopped the work before its end, if any.
-    #[pyo3(signature = (array, pool, progress=None))]
+    #[pyo3(signature = (array, pool, progress=None, checkpoint=None))]
     fn explain<'py>(
         &self,
         py: Python<'py>,
         array: PyReadonlyArray2<'py, f64>,
         pool: &Bound<'py, Pool>,
         progress: Option<Py<PyAny>>,
+        checkpoint: Option<&Bound<'py, Checkpoint>>,
     ) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
         let (rows, pool) = (rows(&array)?, pool.get());
+        let checkpoint = checkpoint.map(Bound::get);
         if let Plays::Trees(explainer) = &self.plays
             && !self.asked.has_accuracy()
+            && checkpoint.is_none()
             && let Some(found) = exact(py, explainer, rows, pool)?
         {
             return Ok((explained::of_attributions(py, found)?, None));
@@ -203,26 +211,35 @@ impl Explainer {
             Plays::Trees(_) => None,
             Plays::Function(function) => Some(&function.function),
         };
+        let kept = checkpoint.map(|checkpoint| Kept { watch: &watch, file: &checkpoint.file, rows: None });
+        let follow: &dyn Follow = kept.as_ref().map_or(&watch, |kept| kept);
         let served = serve(py, pool, function, &watch.stop, &tick, |line| match &self.plays {
-            Plays::Trees(explainer) => explainer.explain_rows_followed(rows, &watch),
-            Plays::Function(function) => self.by_function(function, line, rows, &watch),
+            Plays::Trees(explainer) => match checkpoint {
+                Some(checkpoint) => in_blocks(explainer, rows, &watch, &checkpoint.file),
+                None => explainer.explain_rows_followed(rows, &watch).map(drop),
+            },
+            Plays::Function(function) => self.by_function(function, line, rows, follow).map(drop),
         })?;
         if served.result.is_ok()
             && let Some(progress) = &progress
         {
             progress.call1(py, watch.so_far())?;
         }
-        match (served.result, served.stopped) {
-            (Ok(explanations), _) => {
-                let done = explanations.into_iter().enumerate().collect();
-                Ok((explained::of_runs(py, done)?, None))
+        let stopped = match (served.result, served.stopped) {
+            (Ok(()), stopped) => stopped.filter(|_| watch.so_far().0 < rows.len()),
+            (Err(_), Some(stopped)) => Some(stopped),
+            (Err(error), None) => Some(of_explaining(py, &error)),
+        };
+        // What was explained is returned if the file cannot be written, too, which may be why the work was stopped.
+        let written = checkpoint.map_or(Ok(()), |checkpoint| checkpoint.write(py));
+        let done = watch.done();
+        let found = match done.first() {
+            Some((_, first)) if first.method == Method::Tree.name() && !self.asked.has_accuracy() => {
+                explained::of_exact_runs(py, done)?
             }
-            (Err(_), Some(stopped)) => Ok((explained::of_runs(py, watch.done())?, Some(stopped))),
-            (Err(error), None) => {
-                let error = of_explaining(py, &error);
-                Ok((explained::of_runs(py, watch.done())?, Some(error)))
-            }
-        }
+            _ => explained::of_runs(py, done)?,
+        };
+        Ok((found, written.err().or(stopped)))
     }
 
     /// Interactions of all pairs: of trees exact, and what stands on the diagonal is the value, or what is left of it; of a function by all coalitions
@@ -279,11 +296,26 @@ impl Explainer {
         function: &Function,
         line: Line,
         rows: Rows<'_>,
-        watch: &Watch,
+        follow: &dyn Follow,
     ) -> Result<Vec<Explanation>, ExplainError> {
         let model = AskedModel { line, function };
-        self.on_function(function, &model).explain_rows_followed(rows, watch)
+        self.on_function(function, &model).explain_rows_followed(rows, follow)
     }
+}
+
+/// Explains rows by trees with a checkpoint. An exact method explains as many rows at once as are predicted to take a second.
+fn in_blocks(
+    explainer: &apportion::Explainer<'static>,
+    rows: Rows<'_>,
+    watch: &Watch,
+    file: &CheckpointFile,
+) -> Result<(), ExplainError> {
+    let plan = explainer.plan(rows.len(), sample(rows))?;
+    let Some(seconds) = plan.seconds else {
+        return explainer.explain_rows_followed(rows, &Kept { watch, file, rows: None }).map(drop);
+    };
+    let at_once = (rows.len() as f64 / seconds.max(f64::MIN_POSITIVE)) as usize;
+    explain_in_blocks(explainer, rows, at_once.clamp(1, MAX_BLOCK), (watch, file))
 }
 
 /// Exact values of all rows, where the oracle is to be asked. It is asked for as many rows at once as take a tenth of a second, so that

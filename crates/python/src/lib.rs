@@ -11,6 +11,7 @@
 //! | `game` | games of one's own and of textbooks |
 //! | `groups` | groups of features from data |
 //! | `command` | the command |
+//! | `files`, `checkpoint` | files that are written whole or not at all, and those that runs resume from |
 //! | `explained` | what was found, as arrays |
 //! | `pictures` | figures and reports of it |
 //! | `pool`, `serve`, `watch` | threads: the engine has its own, Python functions are called on the thread that asks |
@@ -20,11 +21,13 @@
 
 mod arrays;
 mod categories;
+mod checkpoint;
 mod command;
 mod ensemble;
 mod errors;
 mod explained;
 mod explainer;
+mod files;
 mod game;
 mod groups;
 mod law;
@@ -39,6 +42,8 @@ mod watch;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use crate::checkpoint::Checkpoint;
+    #[pymodule_export]
     use crate::command::run_command;
     #[pymodule_export]
     use crate::ensemble::Ensemble;
@@ -46,6 +51,8 @@ mod _core {
     use crate::explained::interval_factors;
     #[pymodule_export]
     use crate::explainer::Explainer;
+    #[pymodule_export]
+    use crate::files::write_file;
     #[pymodule_export]
     use crate::game::{Game, explain_game, pairs_of_game};
     #[pymodule_export]

@@ -5,10 +5,13 @@ mod by_oracle;
 #[cfg(feature = "conditional")]
 mod conditional;
 mod each;
+mod ends;
 mod indices;
 mod left;
 #[cfg(feature = "trees")]
 mod of_trees;
+
+pub use ends::Ends;
 
 use apportion_estimators::{Explanation, Until};
 use apportion_games::{Background, GameError, Model, Rows, Shared, parallel};

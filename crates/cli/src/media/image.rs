@@ -8,6 +8,7 @@ use apportion::games::{Adjacency, Graph};
 use apportion::media::{
     ChannelOrder, Image, Layout, MediaError, OverlayOptions, PixelScale, Reference, Segmentation, overlay,
 };
+use apportion_files::Destination;
 use apportion_onnx::Network;
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use super::args::ExplainImage;
 use super::division::divide;
 use super::network;
 use crate::failure::Usage;
-use crate::output::Destination;
+use crate::output::write_all;
 
 pub(crate) fn run(args: &ExplainImage) -> Result<()> {
     let started = Instant::now();
@@ -85,10 +86,10 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
         };
         if matches!(destination, Destination::Standard) {
             draw()?;
-            return destination.write_all(args.format, &results, &block, || Ok(()));
+            return write_all(&destination, args.format, &results, &block, || Ok(()));
         }
         // The picture once the results are written under another name: neither file appears where the other cannot be written.
-        destination.write_all(args.format, &results, &block, draw)
+        write_all(&destination, args.format, &results, &block, draw)
     })
 }
 

@@ -6,13 +6,14 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use apportion::games::Graph;
 use apportion::media::{Case, Splitting, Text, Tokenizer, Vocabulary};
+use apportion_files::Destination;
 use serde_json::json;
 
 use super::args::{ExplainText, Players, Split, TextFormat};
 use super::division::divide;
 use super::network;
 use crate::messages;
-use crate::output::{Destination, Format};
+use crate::output::{Format, write_all};
 
 /// Unknown words that a note lists.
 const MOST_SHOWN: usize = 8;
@@ -78,7 +79,7 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
             Some(format) => {
                 let (results, block) =
                     divided.attributions(&args.division, "text", names, Vec::new(), about)?;
-                destination.write_all(format, &results, &block, || Ok(()))
+                write_all(&destination, format, &results, &block, || Ok(()))
             }
             None if args.format == TextFormat::Html => {
                 let fragment = text.to_html(&scores)?;

@@ -1,5 +1,5 @@
-//! What the command writes: kinds of results (`attributions`, `interactions`, `indices`, `predictions`, `summary`, `facts`), formats that they are
-//! written in (a file each), and where they go (`destination`).
+//! What the command writes: kinds of results (`attributions`, `interactions`, `indices`, `predictions`, `summary`, `facts`) and formats that they are
+//! written in (a file each). Where they go is a [`Destination`].
 //!
 //! Rows come and go in blocks, so that memory does not grow with their number. A kind of results says of a row what each form of it has
 //! (`results`); a format makes bytes of that (`writer`, `format`).
@@ -9,7 +9,6 @@ mod arrow;
 mod attributions;
 mod block;
 mod csv;
-mod destination;
 mod facts;
 mod format;
 mod indices;
@@ -28,13 +27,13 @@ mod table;
 mod writer;
 
 use anyhow::Result;
+use apportion_files::Destination;
 
 /// How results in JSON, which has no infinite numbers, write an infinite input: ∞ and −∞.
 pub(crate) const INFINITE: [&str; 2] = ["Infinity", "-Infinity"];
 
 pub(crate) use attributions::Attributions;
 pub(crate) use block::Block;
-pub(crate) use destination::{Destination, is_broken_pipe};
 pub(crate) use facts::Facts;
 pub(crate) use format::{Format, writer};
 pub(crate) use indices::Indices;
@@ -44,20 +43,18 @@ pub(crate) use results::Results;
 pub(crate) use shown::shown;
 pub(crate) use summary::Summary;
 
-impl Destination {
-    /// Writes rows that are all known, and does what else is to be done before they are seen.
-    pub(crate) fn write_all(
-        &self,
-        format: Format,
-        results: &dyn Results,
-        block: &Block,
-        before: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        let mut sink = self.open()?;
-        let mut writer = writer(format, results, &mut sink)?;
-        writer.rows(block)?;
-        writer.end()?;
-        before()?;
-        sink.finish()
-    }
+/// Writes rows that are all known, and does what else is to be done before they are seen.
+pub(crate) fn write_all(
+    destination: &Destination,
+    format: Format,
+    results: &dyn Results,
+    block: &Block,
+    before: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let mut sink = destination.open()?;
+    let mut writer = writer(format, results, &mut sink)?;
+    writer.rows(block)?;
+    writer.end()?;
+    before()?;
+    Ok(sink.finish()?)
 }

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use anyhow::Result;
 use apportion::plots::{Condition, Dress, Explained, Kind, Options, PlotError, Scene};
+use apportion_files::Destination;
 
 use super::args::Plot;
 use super::results;
 use crate::failure::Usage;
 use crate::messages;
-use crate::output::Destination;
 
 pub(crate) fn run(args: &Plot) -> Result<()> {
     let destination = Destination::new(args.out.as_deref(), &[&args.input])?;

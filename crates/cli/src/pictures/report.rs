@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use apportion::plots::{self, Explained};
+use apportion_files::Destination;
 
 use super::args::Report;
 use super::results;
 use crate::args::Explain;
 use crate::failure::Usage;
-use crate::output::Destination;
 
 pub(crate) fn run(args: &Report) -> Result<()> {
     let inputs: Vec<&Path> = args.input.iter().map(AsRef::as_ref).collect();

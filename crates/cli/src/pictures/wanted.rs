@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use apportion::plots::{Kind, Options};
+use apportion_files::Destination;
 
 use super::gathered::{Gathered, Head};
 use super::plot::Picture;
 use super::report;
 use crate::args::Explain;
 use crate::failure::Usage;
-use crate::output::{Block, Destination, Format};
+use crate::output::{Block, Format};
 
 /// Pixels of a PNG to a pixel of a page.
 const SCALE: f64 = 2.0;

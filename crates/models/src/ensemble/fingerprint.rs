@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Categories, Ensemble, Rule, Width};
+use super::{Categories, Category, Ensemble, Rule, Width};
 
 impl Ensemble {
     /// A number that tells ensembles apart: SHA-256 of all that margins depend on. That is the number of features, the width of numbers, the
@@ -54,6 +54,47 @@ impl Ensemble {
             hash.text("joint");
             hash.0.update(joint.ensemble().fingerprint());
             joint.statistics().iter().for_each(|statistic| hash.0.update(statistic.digest()));
+        }
+        hash.0.finalize().into()
+    }
+
+    /// SHA-256 of all that explanations depend on: the [fingerprint](Self::fingerprint), covers, the link, the names of features and outputs,
+    /// and the categories of features with their codes. Where the model comes from does not matter.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = Hash(Sha256::new());
+        hash.text("apportion model 1");
+        hash.0.update(self.fingerprint());
+        hash.floats(&self.cover);
+        // Trees with splits on several features are written out again, with the covers of theirs.
+        if let Some(joint) = self.joint() {
+            hash.0.update(joint.ensemble().digest());
+        }
+        hash.text(&format!("{:?}", self.link()));
+        let names = [self.feature_names(), self.output_names(), self.class_names()];
+        for names in names.map(Option::unwrap_or_default) {
+            hash.number(names.len());
+            names.iter().for_each(|name| hash.text(name));
+        }
+        for words in &self.words {
+            let Some(words) = words else {
+                hash.text("numbers");
+                continue;
+            };
+            hash.text(&format!("{:?}", words.unknown()));
+            hash.number(words.list().len());
+            for category in words.list() {
+                let code = match category {
+                    Category::Text(text) => {
+                        hash.text(text);
+                        words.code_of_text(text)
+                    }
+                    Category::Number(number) => {
+                        hash.float(*number);
+                        words.code_of_number(*number)
+                    }
+                };
+                hash.float(code.unwrap_or(f64::NAN));
+            }
         }
         hash.0.finalize().into()
     }

@@ -1,122 +1,115 @@
-"""Runs that survive the process: what is known of the rows that are done, in a file."""
+"""What a checkpoint has to agree with: everything that an answer depends on."""
+# mypy: ignore-errors
+# Types are in the stubs, and most of what is imported here has none.
 import hashlib
-import io
-import json
-import os
-import time
-import zipfile
+import pickle
 
 import numpy as np
 
-from . import _core
-from ._errors import DataError, UsageError
-from ._files import write_whole
-from ._threads import engine
+from . import _cells
+from ._options import accuracy_in_words
 
-# Of each row one number, or as many as it has values or outputs.
-_ARRAYS = ("rows", "values", "base", "predictions", "std_errors", "evaluations", "draws", "degrees_of_freedom")
-# Seconds between two times that the file is written, and about that long a piece of work takes.
-_EVERY = 2.0
+# Rows between those of X and those of the background, on which a function is called, too.
+_HYBRIDS = 64
+# Rows of one call of a function.
+_ROWS = 4096
+_ENGINE = ("kernel", "precision", "rows")
+_DISTRIBUTION = ("draws", "bandwidth", "share", "variant", "fallback")
+_ACCURACY = ("confidence", "relative_to", "error", "range")
 
 
-class Checkpoint:
-    """The rows of one request that are done. A file of another request is refused."""
+def key(explainer, rows, background, game):
+    """Returns the parts of the key of a run, by name, as text.
 
-    def __init__(self, path, request):
-        self.path = os.fspath(path)
-        self.request = hashlib.sha256(json.dumps([_core.__version__, request], sort_keys=True, default=str).encode()).hexdigest()
-        self.parts, self._written = [], time.monotonic()
-        folder = os.path.dirname(self.path) or "."
-        if not os.access(folder, os.W_OK):
-            raise UsageError(f"checkpoint: {self.path} cannot be written, as {folder} is no folder that can be written to; name a file elsewhere")
-        if os.path.exists(self.path):
-            self._read()
+    rows, background: tables as numbers, the background None if there is none; game: the game that is played.
+    """
+    asked = explainer._asked
+    names = (*_ENGINE, *_DISTRIBUTION, *_ACCURACY, "value", "method", "budget", "until", "seed")
+    return {
+        "model": _model(explainer, rows, background),
+        "rows": _table(rows),
+        "background": "none" if background is None else f"{_table(background)}, weights {digest(explainer._weights)}",
+        "value": asked["value"],
+        "groups": repr(explainer._numbered),
+        "graph": repr(explainer._graph),
+        "game": game,
+        "output": explainer.model_output,
+        "engine": _chosen(asked, _ENGINE),
+        "distribution": _chosen(asked, _DISTRIBUTION),
+        "method": asked["method"],
+        "budget": str(asked["budget"]),
+        "accuracy": "none" if asked["until"] is None else accuracy_in_words(asked["until"], **{name: asked[name] for name in _ACCURACY if name in asked}),
+        "seed": str(asked["seed"]),
+        "further options": _chosen(asked, [name for name in sorted(asked) if name not in names]),
+    }
 
-    def _read(self):
+
+def _chosen(asked, names):
+    return ", ".join(f"{name}={asked[name]!r}" for name in names if asked.get(name) is not None)
+
+
+def _model(explainer, rows, background):
+    """Returns what a model computes, if that can be read; else its name and its answers: for rows of X, of the background, and between both."""
+    if explainer.ensemble is not None:
+        return f"trees {explainer.ensemble._core.digest}"
+    function = explainer.function.taking(rows.schema)
+    absent = rows.values if background is None else background.values
+    draws = np.random.default_rng(0)
+    count = min(_HYBRIDS, len(rows.values) * len(absent))
+    present = draws.random((count, rows.values.shape[1])) < 0.5
+    hybrids = np.where(present, rows.values[draws.integers(len(rows.values), size=count)], absent[draws.integers(len(absent), size=count)])
+    answers = hashlib.sha256()
+    for values in (rows.values, absent, hybrids):
+        for start in range(0, len(values), _ROWS):
+            _add(answers, function(values[start : start + _ROWS].copy()))
+    return f"function {function.name} ({function.about}) {answers.hexdigest()}"
+
+
+def _table(table):
+    """Returns the digest of the cells of a table, as they came in."""
+    found = hashlib.sha256()
+    if table.schema is None:
+        _add(found, table.values)
+        return f"{found.hexdigest()}, categories {hashlib.sha256(repr(sorted(table.categories.items())).encode()).hexdigest()}"
+    schema = table.schema
+    found.update(repr((schema.template.library, schema.names, len(table.values))).encode())
+    if schema.columns is None:
+        _add(found, table.values)
+        return found.hexdigest()
+    for feature, column in enumerate(schema.columns):
+        found.update(repr((str(schema.template.dtype(feature)), column.missing)).encode())
+        values = table.values[:, feature]
+        if column.cells is None:
+            _add(found, values)
+            continue
+        # Which number stands for a cell depends on what was explained before.
+        codes, places = np.unique(values.astype(np.intp), return_inverse=True)
+        cells = schema.template.cells(schema.template.chosen(column.cells, codes))
+        identities = np.frombuffer(b"".join(map(_identity, cells)), dtype="S32") if len(codes) else np.empty(0, dtype="S32")
+        found.update(identities[places].tobytes())
+    return found.hexdigest()
+
+
+def _identity(cell):
+    """Returns 32 bytes that differ between cells that a model can tell apart, and are the same in every process if the cell can be pickled."""
+    kind, *value = _cells.key(cell)
+    if value and value[-1] == id(cell) and not isinstance(cell, (int, np.integer)):
         try:
-            with np.load(self.path, allow_pickle=False) as file:
-                about = json.loads(bytes(file["about"]))
-                part = {name: file[name] for name in file.files if name != "about"}
-                request = about.pop("request")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, EOFError) as error:
-            raise DataError(f"{self.path} is no checkpoint, or a damaged one ({error}); remove it to begin anew") from error
-        if request != self.request:
-            raise UsageError(f"{self.path} is the checkpoint of another run: of other rows, another model, other options or another version; "
-                             "remove it to begin anew, or name another file")
-        self.parts.append({**about, **part})
-
-    def rest(self, count):
-        """The numbers of the rows that are not done."""
-        left = np.ones(count, dtype=bool)
-        for part in self.parts:
-            left[part["rows"]] = False
-        return np.flatnonzero(left)
-
-    def add(self, told, rows, at_once):
-        """Keeps what was found of `rows`; writes it now, or when it is time."""
-        told = dict(told)
-        done = told.get("rows")
-        if done is None:
-            done = np.arange(len(rows))
-            told["base"] = np.tile(told["base"], len(rows))
-        if not len(done):
-            return
-        told["rows"] = rows[done]
-        self.parts.append(told)
-        if at_once or time.monotonic() - self._written > _EVERY:
-            self.write()
-
-    def write(self):
-        """Writes the file, whole or not at all."""
-        whole = self.joined()
-        self.parts = [whole]
-        about = {name: whole[name] for name in whole if name not in _ARRAYS}
-        content = io.BytesIO()
-        arrays = {name: whole[name] for name in _ARRAYS if whole.get(name) is not None}
-        np.savez(content, about=np.frombuffer(json.dumps({**about, "request": self.request}).encode(), dtype=np.uint8), **arrays)
-        write_whole(self.path, content.getvalue(), to_disk=True)
-        self._written = time.monotonic()
-
-    def joined(self):
-        """All that is done, in the order of the rows."""
-        parts = self.parts
-        numbers = np.concatenate([part["rows"] for part in parts])
-        order = np.argsort(numbers, kind="stable")
-        whole = {"method": parts[0].get("method", ""), "same_as": parts[0].get("same_as"), "rows": numbers[order]}
-        whole["warnings"] = list(dict.fromkeys(warning for part in parts for warning in part.get("warnings", ())))
-        whole["certificates"] = [certificate for part in parts for certificate in part.get("certificates") or [None] * len(part["rows"])]
-        whole["certificates"] = [whole["certificates"][place] for place in order]
-        for name in _ARRAYS[1:]:
-            if all(part.get(name) is None for part in parts):
-                whole[name] = None
-                continue
-            each = [part[name] if part.get(name) is not None else np.zeros_like(part["values"]) for part in parts]
-            each = [array.reshape(len(part["rows"]), -1) for array, part in zip(each, parts)]
-            whole[name] = np.concatenate(each)[order].ravel()
-        return whole
+            value = [pickle.dumps(cell, protocol=4)]
+        except Exception:  # whatever an object raises that cannot be pickled
+            pass
+    return hashlib.sha256(repr((f"{kind.__module__}.{kind.__qualname__}", value)).encode()).digest()
 
 
-def run(core, rows, threads, watcher, checkpoint):
-    """Explains the rows that are not done, piece by piece, and tells of all that are: as `core.explain`."""
-    rest, size = checkpoint.rest(len(rows)), 1
-    before = len(rows) - len(rest)
-    while len(rest):
-        piece, rest = rest[:size], rest[size:]
-        watch = None if watcher is None else lambda done, evaluations, before=before: watcher(before + done, evaluations)
-        started = time.monotonic()
-        told, stopped = engine(core.explain, np.ascontiguousarray(rows[piece]), threads, watch)
-        checkpoint.add(told, piece, stopped is not None or not len(rest))
-        if stopped is not None:
-            return (checkpoint.joined() if checkpoint.parts else told), stopped
-        before += len(piece)
-        if time.monotonic() - started < _EVERY / 2:
-            size *= 2
-    return checkpoint.joined(), None
+def _add(found, array):
+    array = np.ascontiguousarray(array)
+    found.update(repr((array.shape, array.dtype.str)).encode())
+    found.update(array.tobytes())
 
 
-def digest(*arrays):
-    """What tells arrays apart."""
-    told = hashlib.sha256()
-    for array in arrays:
-        told.update(b"none" if array is None else str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
-    return told.hexdigest()
+def digest(array):
+    """Returns the digest of an array, or of none."""
+    found = hashlib.sha256()
+    if array is not None:
+        _add(found, np.asarray(array))
+    return found.hexdigest() if array is not None else "none"

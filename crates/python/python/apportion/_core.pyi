@@ -1,4 +1,5 @@
 """The engine: thin classes over the library, which take and give arrays."""
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
@@ -7,8 +8,8 @@ import numpy.typing as npt
 
 _Numbers = npt.NDArray[np.float64]
 
-__all__ = ["Ensemble", "Explainer", "Figure", "Game", "Gathered", "Pool", "__version__", "end", "explain_game", "figures", "find_groups", "interval_factors", "methods",
-           "pairs_of_game", "report", "run_command", "sampled_rows"]
+__all__ = ["Checkpoint", "Ensemble", "Explainer", "Figure", "Game", "Gathered", "Pool", "__version__", "end", "explain_game", "figures", "find_groups", "interval_factors", "methods",
+           "pairs_of_game", "report", "run_command", "sampled_rows", "write_file"]
 __version__: str
 
 @final
@@ -49,6 +50,8 @@ class Ensemble:
     @property
     def origin(self) -> tuple[str, str, str, str]: ...
     @property
+    def digest(self) -> str: ...
+    @property
     def notes(self) -> list[str]: ...
     @property
     def base_margins(self) -> _Numbers: ...
@@ -84,9 +87,16 @@ class Explainer:
     ) -> Explainer: ...
     def plan(self, array: _Numbers, pool: Pool) -> tuple[str, int | None, int | None, float | None]: ...
     def explain(
-        self, array: _Numbers, pool: Pool, progress: Callable[[int, int], object] | None = None
+        self, array: _Numbers, pool: Pool, progress: Callable[[int, int], object] | None = None, checkpoint: Checkpoint | None = None
     ) -> tuple[dict[str, Any], BaseException | None]: ...
     def interactions(self, array: _Numbers, pool: Pool, remainder: bool) -> dict[str, Any]: ...
+
+@final
+class Checkpoint:
+    """The checkpoint of a run. As long as it lives, other runs with the same file are refused."""
+
+    def __new__(cls, path: str | os.PathLike[str], key: dict[str, str]) -> Checkpoint: ...
+    def write(self) -> None: ...
 
 @final
 class Game:
@@ -156,3 +166,4 @@ def report(
 ) -> str: ...
 def run_command(arguments: Sequence[str]) -> int: ...
 def sampled_rows(count: int, most: int, seed: int) -> list[int]: ...
+def write_file(path: str | os.PathLike[str], content: bytes) -> str | None: ...

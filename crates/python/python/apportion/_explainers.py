@@ -118,8 +118,10 @@ class Explainer:
         interactions: True, or "index", for the interactions of all pairs, rows × players × players: of trees and linear models exact, of functions by all
             coalitions where the budget covers them, else estimates (Shapley and Banzhaf) with std_errors. "remainder" for shap's convention, in which
             rows of a matrix add up to the values: of trees and linear models.
-        checkpoint: a file that keeps the rows that are done, from time to time and when the work is stopped. The same call goes on from it, also
-            in another process; it stays when all is done. Of any other request it is refused.
+        checkpoint: a file that keeps the rows that are done, and the evaluations of the one that is not, every few seconds and when the work is stopped. The
+            same call resumes from it, also in another process; it stays when all is done. A file of another model, of other rows, background or options,
+            or of another version is refused, and one that another run uses. A function is compared by its predictions for all rows of X and of the
+            background, and for some between both, so that each call with a checkpoint predicts these once more.
         """
         rows = self._table(X)
         if checkpoint is not None and (interactions or self.model_output == "log_loss" or not len(rows.values)):
@@ -143,9 +145,10 @@ class Explainer:
             if checkpoint is None:
                 told, stopped = engine(core.explain, rows.values, threads, watcher)
             else:
-                from ._checkpoint import Checkpoint, run
-
-                told, stopped = run(core, rows.values, threads, watcher, Checkpoint(checkpoint, self._request(rows)))
+                if self.ensemble is not None:
+                    # The kernel is chosen for all rows, whichever of them are left.
+                    core = self._core(rows, len(rows.values))
+                told, stopped = engine(core.explain, rows.values, threads, watcher, self._checkpoint(checkpoint, rows))
         finally:
             close()
         if stopped is not None:
@@ -236,17 +239,12 @@ class Explainer:
         else:
             self._wanted = self.ensemble.wanted()
 
-    def _request(self, rows):
-        """What a checkpoint is of: all that values depend on. A function is told apart by what it says of some rows."""
-        from ._checkpoint import digest
+    def _checkpoint(self, path, rows):
+        """Opens the checkpoint of these rows, which must be one of the same run if it exists."""
+        from ._checkpoint import key
 
-        absent = None if self._background is None else self._background.values
-        if self.ensemble is not None:
-            model = [self.ensemble._core.origin, digest(self.ensemble._core.predict(rows.values, False, pool(self.threads)))]
-        else:
-            function = self.function.taking(rows.schema)
-            model = [function.name, rows.schema.fingerprint(), digest(function(rows.values[:8].copy()))]
-        return [self._asked, self._game, self._groups, self._graph, self.model_output, digest(rows.values, absent, self._weights), model]
+        background = rows.background if rows.background is not None else self._background
+        return _core.Checkpoint(path, key(self, rows, background, self._game_for(rows)))
 
     def _compare(self, given, rows, what, model=None):
         """Raises if the model predicts something else for rows as they are passed on, or as its trees were read."""
@@ -307,11 +305,12 @@ class Explainer:
             self._kept["core"] = self._core(rows)
         return self._kept["core"]
 
-    def _core(self, rows):
+    def _core(self, rows, count=None):
+        """Returns the explainer of the engine; `count` is the number of rows that the kernel of trees is chosen for, if it is not that of each call."""
         background = self._background
         if rows is not None and rows.background is not None:
             background = rows.background
-        elif "core" in self._kept:
+        elif "core" in self._kept and count is None:
             return self._kept["core"]
         game, weights = self._game_for(rows), self._weights
         absent = None if background is None else background.values
@@ -325,8 +324,8 @@ class Explainer:
             def data():
                 return background.values if background is not None else rows.values
             self._numbered = numbered(self._groups, names, data, self.threads)
-        asked = options(**self._asked, game=game, groups=self._numbered, graph=asked_graph(self._graph, names),
-                        linked=self.model_output == "probability")
+        chosen = {**self._asked, "rows": count} if count is not None and self._asked.get("rows") is None else self._asked
+        asked = options(**chosen, game=game, groups=self._numbered, graph=asked_graph(self._graph, names), linked=self.model_output == "probability")
         if self.ensemble is not None:
             return _core.Explainer.of_trees(self.ensemble._core, asked, absent, weights)
         schema = self._schema if rows is None or rows.schema is None else rows.schema

@@ -1,17 +1,13 @@
 """Files that appear whole or not at all."""
 import os
 
+from . import _core
 
-def write_whole(path, content, *, to_disk=False):
-    """Writes a file under a temporary name and renames it, so that none is left half written; with `to_disk` when it is on the disk."""
-    temporary = f"{path}.{os.getpid()}.part"
-    try:
-        with open(temporary, "wb") as file:
+
+def write_whole(path, content):
+    """Writes a file under a temporary name and renames it. Links are followed, the mode and the owner of a file that is replaced are kept; devices,
+    pipes and `/dev/fd/N` are written to."""
+    mode = _core.write_file(os.fspath(path), content)
+    if mode is not None:
+        with open(path, mode) as file:
             file.write(content)
-            if to_disk:
-                file.flush()
-                os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)

@@ -109,10 +109,6 @@ class Schema:
                 categories[feature] = words
         return values, categories
 
-    def fingerprint(self):
-        """Returns text that differs if the cells behind equal numbers differ."""
-        return repr([(feature, list(map(str, self.columns[feature].codes))) for feature in self.categorical()])
-
 
 class _Column:
     """A column: numbers, or the distinct cells that its codes stand for.

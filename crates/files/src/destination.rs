@@ -1,6 +1,6 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 //!
-//! A file is written under a name of its own in the same folder, brought to the disk, and renamed. What was there before stays until then.
+//! A file is written under a name of its own in the same directory, brought to the disk, and renamed. What was there before stays until then.
 //! The temporary file is locked while its process lives, so that the next run can tell what a killed one has left behind and takes it away.
 
 use std::fmt;
@@ -8,10 +8,9 @@ use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
 use tempfile::NamedTempFile;
 
-use crate::failure::Usage;
+use crate::error::FileError;
 
 /// Names of temporary files: this, letters and digits, and [`END`].
 const BEGINNING: &str = ".apportion-";
@@ -23,178 +22,236 @@ const ATTEMPTS: usize = 100;
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 1 << 16;
 
-/// Where results go. Made before the work starts, so that a wrong name costs no time.
-#[derive(Debug)]
-pub(crate) enum Destination {
+/// Where results go. Made before the work starts, so that a name that cannot be written costs no time.
+#[derive(Debug, Clone)]
+pub enum Destination {
     /// Standard output.
     Standard,
-    /// A file, written under another name in `folder` and renamed when it is whole.
+    /// A file, written under another name in `directory` and renamed when it is whole.
     File {
         /// Its name, links resolved.
         path: PathBuf,
-        /// The folder it is in.
-        folder: PathBuf,
+        /// The directory it is in.
+        directory: PathBuf,
+        /// What messages call it: an option and the name as it was given, or the name alone.
+        what: String,
         /// Its name as it was given.
         given: PathBuf,
     },
-    /// A pipe or a device, which cannot be renamed over.
+    /// A descriptor, a pipe or a device, which is written to and not replaced.
     Special(PathBuf),
 }
 
 impl Destination {
-    /// The destination that `--out` names, which must not be one of the `inputs`.
-    pub(crate) fn new(out: Option<&Path>, inputs: &[&Path]) -> Result<Self> {
+    /// Returns the destination that `--out` names, which must not be one of the `inputs`; standard output if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`] if it cannot be written, is an input, or standard output is redirected to an input.
+    pub fn new(out: Option<&Path>, inputs: &[&Path]) -> Result<Self, FileError> {
         match out {
             Some(given) => Self::of_option("--out", given, inputs),
             None => Self::standard(inputs),
         }
     }
 
-    /// The destination that `option` names, which must not be one of the `inputs`. `-` is standard output, for `--out` alone: nothing else
-    /// goes among the results.
-    pub(crate) fn of_option(option: &str, given: &Path, inputs: &[&Path]) -> Result<Self> {
-        if [Path::new("-"), Path::new("/dev/stdout")].contains(&given) {
-            if option != "--out" {
-                let says = format!(
-                    "{option} {}: results go to standard output; give the name of a file",
-                    given.display()
-                );
-                return Err(Usage(says).into());
-            }
-            return Self::standard(inputs);
+    /// Returns the destination that an option of the command names, which must not be one of the `inputs`. `-` is standard output, for
+    /// `--out` alone: nothing else goes among the results.
+    ///
+    /// # Errors
+    ///
+    /// As [`file`](Self::file), and [`FileError::StandardOutput`] for other options.
+    pub fn of_option(option: &str, given: &Path, inputs: &[&Path]) -> Result<Self, FileError> {
+        let what = format!("{option} {}", given.display());
+        if given == Path::new("-") || descriptor(given) == Some(1) {
+            return match option {
+                "--out" => Self::standard(inputs),
+                _ => Err(FileError::StandardOutput { what }),
+            };
         }
-        if is_opened_already(given) {
-            return Ok(Self::Special(given.to_owned()));
-        }
-        let is_link = fs::symlink_metadata(given).is_ok_and(|metadata| metadata.is_symlink());
-        let path = match fs::canonicalize(given) {
-            Ok(path) => path,
-            Err(_) if is_link && fs::metadata(given).is_err() => {
-                bail!("{option} {} is a link that leads nowhere; give the name of a file", given.display())
-            }
-            Err(_) => given.to_owned(),
-        };
-        if inputs.iter().any(|input| is_same(input, &path)) {
-            bail!("{option} {} is a file that is read; give another name", given.display());
-        }
-        match fs::metadata(&path) {
-            Ok(metadata) if metadata.is_dir() => {
-                bail!("{option} {} is a folder; give the name of a file", given.display())
-            }
-            Ok(metadata) if !metadata.is_file() => return Ok(Self::Special(path)),
-            Ok(metadata) if metadata.permissions().readonly() => {
-                bail!(
-                    "{option} {} is a file that is protected from writing; give another name, or lift the protection",
-                    given.display()
-                )
-            }
-            _ => {}
-        }
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let folder = parent.unwrap_or(Path::new(".")).to_owned();
-        if path.file_name().is_none() || !folder.is_dir() {
-            bail!(
-                "{option} {}: there is no folder {}; make it, or give another name",
-                given.display(),
-                folder.display()
-            );
-        }
-        take_left_overs_away(&folder);
-        new_file(&folder, false).with_context(|| {
-            format!(
-                "{option} {}: no file can be made in the folder {}; give a name in another folder",
-                given.display(),
-                folder.display()
-            )
-        })?;
-        Ok(Self::File { path, folder, given: given.to_owned() })
+        Self::named(what, given, inputs)
     }
 
-    /// Standard output, which must not be led into one of the `inputs`.
-    fn standard(inputs: &[&Path]) -> Result<Self> {
+    /// Returns the destination of this path, which must not be one of the `inputs`. Errors name it with the words in `what`, if there are some.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`] if it is an input, a directory, a broken link, in a directory that does not exist, or if the system refuses it.
+    pub fn file(what: &str, given: &Path, inputs: &[&Path]) -> Result<Self, FileError> {
+        let space = if what.is_empty() { "" } else { " " };
+        Self::named(format!("{what}{space}{}", given.display()), given, inputs)
+    }
+
+    fn named(what: String, given: &Path, inputs: &[&Path]) -> Result<Self, FileError> {
+        if inputs.iter().any(|input| is_same(input, given)) {
+            return Err(FileError::Input { what });
+        }
+        if descriptor(given).is_some() {
+            return match fs::metadata(given) {
+                Ok(_) => Ok(Self::Special(given.to_owned())),
+                Err(source) => Err(FileError::NotWritable { what, source }),
+            };
+        }
+        let path = match fs::canonicalize(given) {
+            Ok(path) => path,
+            Err(_) if fs::symlink_metadata(given).is_ok_and(|metadata| metadata.is_symlink()) => {
+                return Err(FileError::BrokenLink { what });
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                given.to_owned()
+            }
+            Err(source) => return Err(FileError::NotWritable { what, source }),
+        };
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => return Err(FileError::Directory { what }),
+            Ok(metadata) if !metadata.is_file() => return Ok(Self::Special(path)),
+            Ok(metadata) => check_writable(&path, &metadata)
+                .map_err(|source| FileError::NotWritable { what: what.clone(), source })?,
+            Err(_) => {}
+        }
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let directory = parent.unwrap_or(Path::new(".")).to_owned();
+        if path.file_name().is_none() || !directory.is_dir() {
+            return Err(FileError::NoDirectory { what, directory });
+        }
+        take_left_overs_away(&directory);
+        if let Err(source) = new_file(&directory, false) {
+            return Err(FileError::NotWritable { what, source });
+        }
+        Ok(Self::File { path, directory, what, given: given.to_owned() })
+    }
+
+    /// Standard output, which must not be redirected to one of the `inputs`.
+    fn standard(inputs: &[&Path]) -> Result<Self, FileError> {
         if let Some(input) = inputs.iter().find(|input| is_standard_output(input)) {
-            bail!("standard output goes into {}, which is a file that is read", input.display());
+            let input = if is_standard_input(input) {
+                "standard input".to_owned()
+            } else {
+                input.display().to_string()
+            };
+            return Err(FileError::StandardOutputIsInput { input });
         }
         Ok(Self::Standard)
     }
 
-    /// Whether both are the same file.
-    pub(crate) fn is_file_of(&self, other: &Self) -> bool {
-        let folder_of = |folder: &Path| fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    /// Returns whether a path names a descriptor of this process, such as `/dev/fd/3`: a file that others may write to as well.
+    pub fn is_descriptor(path: &Path) -> bool {
+        descriptor(path).is_some()
+    }
+
+    /// Returns whether both are the same file.
+    pub fn is_file_of(&self, other: &Self) -> bool {
+        let directory_of =
+            |directory: &Path| fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
         match (self, other) {
-            (Self::File { path, folder, .. }, Self::File { path: other, folder: others, .. }) => {
-                let are_named_alike =
-                    path.file_name() == other.file_name() && folder_of(folder) == folder_of(others);
-                are_named_alike || is_same(path, other)
+            (Self::File { path, directory, .. }, Self::File { path: other, directory: others, .. }) => {
+                let have_same_name =
+                    path.file_name() == other.file_name() && directory_of(directory) == directory_of(others);
+                have_same_name || is_same(path, other)
             }
             _ => false,
         }
     }
 
-    /// The file that is replaced, where there is one.
-    pub(crate) fn replaces(&self) -> Option<&Path> {
+    /// Returns the file that is replaced, as its name was given; `None` if there is none.
+    pub fn replaces(&self) -> Option<&Path> {
         match self {
             Self::File { path, given, .. } => path.exists().then_some(given),
             Self::Standard | Self::Special(_) => None,
         }
     }
 
-    /// Whether it is the file `path`, by whatever name.
-    pub(crate) fn is_path(&self, path: &Path) -> bool {
+    /// Returns whether it is the file `path`, by whatever name.
+    pub fn is_path(&self, path: &Path) -> bool {
         matches!(self, Self::File { path: own, .. } if is_same(own, path))
     }
 
     /// Begins to write. Nothing is seen of it in a file before [`Sink::finish`].
-    pub(crate) fn open(&self) -> Result<Sink> {
-        let says = || format!("cannot write {}", self.name());
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Write`] if nothing can be written there.
+    pub fn open(&self) -> Result<Sink, FileError> {
+        let failed = |error| Failed::of(&self.name(), error);
         let open = match self {
             Self::Standard => Open::Standard(io::stdout()),
             Self::Special(path) => {
                 // What is opened already may be a file that others write to as well.
-                let file = File::options().append(is_opened_already(path)).write(true).open(path);
-                Open::Special(file.with_context(says)?)
+                let file = File::options().append(descriptor(path).is_some()).write(true).open(path);
+                Open::Special(file.map_err(failed)?)
             }
-            Self::File { path, folder, .. } => {
+            Self::File { path, directory, .. } => {
                 let before = fs::metadata(path).ok();
-                let file = new_file(folder, before.is_some()).with_context(says)?;
-                Open::File(Box::new(Temporary { file, path: path.clone(), folder: folder.clone(), before }))
+                let file = new_file(directory, before.is_some()).map_err(failed)?;
+                Open::File(Box::new(Temporary {
+                    file,
+                    path: path.clone(),
+                    directory: directory.clone(),
+                    before,
+                }))
             }
         };
         let out = Named { open, name: self.name() };
         Ok(Sink { out: BufWriter::with_capacity(BUFFER, out) })
     }
 
-    /// Writes what `write` writes. A file is left as it was where that fails.
-    pub(crate) fn write(&self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    /// Writes what `write` writes. A file is left as it was if that fails.
+    ///
+    /// # Errors
+    ///
+    /// What `write` returns, and [`FileError::Write`].
+    pub fn write<E: From<FileError>>(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut sink = self.open()?;
         write(&mut sink)?;
-        sink.finish()
+        Ok(sink.finish()?)
     }
 
-    /// What messages call it.
+    /// Returns what messages about writing call it.
     fn name(&self) -> String {
         match self {
             Self::Standard => "to standard output".to_owned(),
             Self::File { given: path, .. } | Self::Special(path) => path.display().to_string(),
         }
     }
+
+    /// Returns what messages about the request call it: the option, and the name as it was given.
+    pub(crate) fn what(&self) -> String {
+        match self {
+            Self::File { what, .. } => what.clone(),
+            _ => self.name(),
+        }
+    }
 }
 
 /// A destination that is being written to. Where it is dropped before [`Self::finish`], a file is left as it was.
 #[derive(Debug)]
-pub(crate) struct Sink {
+pub struct Sink {
     out: BufWriter<Named>,
 }
 
 impl Sink {
     /// Ends what is written. A file then has its name, and the mode and the owner of the one that it replaces.
-    pub(crate) fn finish(self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Write`]; a file is left as it was then.
+    pub fn finish(self) -> Result<(), FileError> {
+        self.finish_as(false).map(drop)
+    }
+
+    /// Ends what is written, and returns the file, which stays locked as long as it is open. It must not replace another if it `is_new`.
+    pub(crate) fn finish_as(self, is_new: bool) -> Result<Option<File>, FileError> {
         let mut out = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         out.flush()?;
         let Named { open, name } = out;
         match open {
-            Open::File(temporary) => temporary.persist().map_err(|error| Failed::of(&name, error).into()),
-            Open::Standard(_) | Open::Special(_) => Ok(()),
+            Open::File(temporary) => {
+                Ok(Some(temporary.persist(is_new).map_err(|error| Failed::of(&name, error))?))
+            }
+            Open::Standard(_) | Open::Special(_) => Ok(None),
         }
     }
 }
@@ -257,20 +314,22 @@ impl Write for Named {
 struct Temporary {
     file: NamedTempFile,
     path: PathBuf,
-    folder: PathBuf,
+    directory: PathBuf,
     /// The file that is replaced, as it was in the beginning.
     before: Option<Metadata>,
 }
 
 impl Temporary {
-    fn persist(self) -> io::Result<()> {
-        let Self { file, path, folder, before } = self;
+    fn persist(self, is_new: bool) -> io::Result<File> {
+        let Self { file, path, directory, before } = self;
         if let Some(before) = fs::metadata(&path).ok().or(before) {
             keep_owner_and_mode(file.as_file(), &before)?;
         }
         on_disk(file.as_file())?;
-        file.persist(&path).map_err(|failed| failed.error)?;
-        on_disk_of_folder(&folder)
+        let persisted = if is_new { file.persist_noclobber(&path) } else { file.persist(&path) };
+        let file = persisted.map_err(|failed| failed.error)?;
+        on_disk_of_directory(&directory)?;
+        Ok(file)
     }
 }
 
@@ -300,7 +359,11 @@ impl fmt::Display for Failed {
     }
 }
 
-impl std::error::Error for Failed {}
+impl std::error::Error for Failed {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
 
 /// Whoever read standard output does so no more, as `head` does.
 #[derive(Debug)]
@@ -314,16 +377,24 @@ impl fmt::Display for ReaderIsGone {
 
 impl std::error::Error for ReaderIsGone {}
 
-/// Whether `error` says that the reader of standard output went away: nothing that has to be said, and to whom.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let io = cause.downcast_ref::<io::Error>();
-        io.and_then(io::Error::get_ref).is_some_and(|inner| inner.is::<ReaderIsGone>())
-    })
+/// Returns whether `error` is, or is caused by, a closed pipe at standard output, as `head` leaves it: there is nobody to report it to.
+pub fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let io = match error.downcast_ref() {
+            Some(FileError::Write(io)) => Some(io),
+            _ => error.downcast_ref::<io::Error>(),
+        };
+        if io.and_then(io::Error::get_ref).is_some_and(|inner| inner.is::<ReaderIsGone>()) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// A locked file of a name of its own, taken away unless it is renamed; for its owner alone where it `is_private`.
-fn new_file(folder: &Path, is_private: bool) -> io::Result<NamedTempFile> {
+fn new_file(directory: &Path, is_private: bool) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(BEGINNING).rand_bytes(LETTERS).suffix(END);
     #[cfg(unix)]
@@ -335,7 +406,7 @@ fn new_file(folder: &Path, is_private: bool) -> io::Result<NamedTempFile> {
     #[cfg(not(unix))]
     let _ = is_private;
     for _ in 0..ATTEMPTS {
-        let file = builder.tempfile_in(folder)?;
+        let file = builder.tempfile_in(directory)?;
         // Before it was locked, another run may have taken it for a left-over. Where nothing can be locked, nothing is taken away either.
         let is_ours = !matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
         if is_ours && is_still(file.path(), file.as_file()) {
@@ -345,9 +416,9 @@ fn new_file(folder: &Path, is_private: bool) -> io::Result<NamedTempFile> {
     Err(io::Error::other("other runs take temporary files away"))
 }
 
-/// Takes away the temporary files in `folder` that no running process has locked. What cannot be taken away is left.
-fn take_left_overs_away(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
+/// Takes away the temporary files in `directory` that no running process has locked. What cannot be taken away is left.
+fn take_left_overs_away(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
         if !is_file || !is_temporary_name(&entry.file_name().to_string_lossy()) {
@@ -370,23 +441,55 @@ fn is_temporary_name(name: &str) -> bool {
 }
 
 /// Whether `path` still is the name of the open `file`.
-fn is_still(path: &Path, file: &File) -> bool {
+pub(crate) fn is_still(path: &Path, file: &File) -> bool {
     match (fs::symlink_metadata(path), file.metadata()) {
         (Ok(named), Ok(open)) => are_one(&named, &open).unwrap_or(true),
         _ => false,
     }
 }
 
-/// Whether two names are of one file, through links of any kind.
-fn is_same(path: &Path, other: &Path) -> bool {
-    let are_one_file = match (fs::metadata(path), fs::metadata(other)) {
-        (Ok(metadata), Ok(other)) => are_one(&metadata, &other),
+/// Returns whether an input and a path are one file, through links of any kind. The input may be standard input, `-`.
+fn is_same(input: &Path, path: &Path) -> bool {
+    let are_one_file = match (metadata_of_input(input), fs::metadata(path)) {
+        (Ok(metadata), Ok(other)) => {
+            is_kept(&other).then(|| are_one(&metadata, &other)).unwrap_or(Some(false))
+        }
         _ => None,
     };
     are_one_file.unwrap_or_else(|| {
-        let path = fs::canonicalize(path);
-        path.is_ok_and(|path| fs::canonicalize(other).is_ok_and(|other| other == path))
+        let input = fs::canonicalize(input);
+        input.is_ok_and(|input| fs::canonicalize(path).is_ok_and(|path| path == input))
     })
+}
+
+/// Returns whether reading and writing the same file would mix both up. A terminal, a device or a socket may be an input and an output.
+fn is_kept(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = metadata.file_type();
+        !kind.is_char_device() && !kind.is_socket()
+    }
+    #[cfg(not(unix))]
+    metadata.is_file()
+}
+
+fn is_standard_input(input: &Path) -> bool {
+    input == Path::new("-") || descriptor(input) == Some(0)
+}
+
+#[cfg(unix)]
+fn metadata_of_input(input: &Path) -> io::Result<Metadata> {
+    use std::os::fd::AsFd;
+    match is_standard_input(input) {
+        true => File::from(io::stdin().as_fd().try_clone_to_owned()?).metadata(),
+        false => fs::metadata(input),
+    }
+}
+
+#[cfg(not(unix))]
+fn metadata_of_input(input: &Path) -> io::Result<Metadata> {
+    fs::metadata(input)
 }
 
 /// Whether both are of one file, where the system tells.
@@ -406,7 +509,7 @@ fn are_one(_: &Metadata, _: &Metadata) -> Option<bool> {
 fn is_standard_output(path: &Path) -> bool {
     use std::os::fd::AsFd;
     let Ok(standard) = io::stdout().as_fd().try_clone_to_owned() else { return false };
-    match (File::from(standard).metadata(), fs::metadata(path)) {
+    match (File::from(standard).metadata(), metadata_of_input(path)) {
         (Ok(standard), Ok(input)) => standard.is_file() && are_one(&standard, &input) == Some(true),
         _ => false,
     }
@@ -417,10 +520,28 @@ fn is_standard_output(_: &Path) -> bool {
     false
 }
 
-/// Whether `path` stands for a file that this process has open, which is written on and not replaced.
-fn is_opened_already(path: &Path) -> bool {
-    path == Path::new("/dev/stderr")
-        || ["/dev/fd", "/proc/self/fd"].iter().any(|folder| path.starts_with(folder))
+/// Returns the descriptor of this process that `path` names, which is written on and not replaced.
+fn descriptor(path: &Path) -> Option<u32> {
+    let standard = [("/dev/stdin", 0), ("/dev/stdout", 1), ("/dev/stderr", 2)];
+    if let Some((_, number)) = standard.into_iter().find(|(name, _)| path == Path::new(name)) {
+        return Some(number);
+    }
+    let number = path.file_name()?.to_str()?.parse().ok()?;
+    let directory = fs::canonicalize(path.parent()?).ok()?;
+    let is_of_descriptors = |known: &str| fs::canonicalize(known).is_ok_and(|known| known == directory);
+    ["/dev/fd", "/proc/self/fd"].into_iter().any(is_of_descriptors).then_some(number)
+}
+
+/// Refuses a file that cannot be replaced, or that its owner has protected, which the system does not refuse root.
+fn check_writable(path: &Path, metadata: &Metadata) -> io::Result<()> {
+    if metadata.permissions().readonly() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    match File::options().write(true).open(path) {
+        // A program that runs can be replaced.
+        Err(error) if error.kind() != io::ErrorKind::ExecutableFileBusy => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Gives `file` the mode of the one that it replaces, and its owner and group as far as this process may.
@@ -452,14 +573,14 @@ fn on_disk(file: &File) -> io::Result<()> {
     }
 }
 
-/// Waits until the new name is on the disk. A folder that cannot be opened is brought there by the system, later.
+/// Waits until the new name is on the disk. A directory that cannot be opened is brought there by the system, later.
 #[cfg(unix)]
-fn on_disk_of_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder).map_or(Ok(()), |folder| on_disk(&folder))
+fn on_disk_of_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory).map_or(Ok(()), |directory| on_disk(&directory))
 }
 
 #[cfg(not(unix))]
-fn on_disk_of_folder(_: &Path) -> io::Result<()> {
+fn on_disk_of_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -467,8 +588,8 @@ fn on_disk_of_folder(_: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn entries(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder)
+    fn entries(directory: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(directory)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
             .collect();
@@ -478,26 +599,26 @@ mod tests {
 
     #[test]
     fn a_file_appears_whole_and_nothing_is_left_behind_by_a_failure() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("results.json");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("results.json");
         let destination = Destination::new(Some(&path), &[]).unwrap();
         let failed = destination.write(|out| {
             out.write_all(b"half")?;
             bail!("no more")
         });
         assert!(format!("{:#}", failed.unwrap_err()).contains("no more"));
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 
         destination.write(|out| Ok(out.write_all(b"whole")?)).unwrap();
         destination.write(|_| bail!("again")).unwrap_err();
         assert_eq!(fs::read(&path).unwrap(), b"whole");
-        assert_eq!(entries(folder.path()), ["results.json"]);
+        assert_eq!(entries(directory.path()), ["results.json"]);
     }
 
     #[test]
     fn what_is_written_over_time_is_seen_when_it_is_finished() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("results.csv");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("results.csv");
         fs::write(&path, "before").unwrap();
         let destination = Destination::new(Some(&path), &[]).unwrap();
         let mut sink = destination.open().unwrap();
@@ -514,25 +635,25 @@ mod tests {
         dropped.write_all(&[b'x'; 3 * BUFFER]).unwrap();
         drop(dropped);
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
-        assert_eq!(entries(folder.path()), ["results.csv"]);
+        assert_eq!(entries(directory.path()), ["results.csv"]);
     }
 
     #[test]
-    fn a_folder_a_file_that_is_read_and_a_place_that_is_not_there_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let input = folder.path().join("model.json");
+    fn a_directory_a_file_that_is_read_and_a_place_that_is_not_there_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let input = directory.path().join("model.json");
         fs::write(&input, "{}").unwrap();
         let refusal = |path: &Path| Destination::new(Some(path), &[&input]).unwrap_err().to_string();
-        assert!(refusal(folder.path()).contains("is a folder"));
+        assert!(refusal(directory.path()).contains("is a directory"));
         assert!(refusal(&input).contains("is a file that is read"));
-        assert!(refusal(&folder.path().join("none/results.json")).contains("there is no folder"));
+        assert!(refusal(&directory.path().join("none/results.json")).contains("there is no directory"));
     }
 
     #[cfg(unix)]
     #[test]
     fn links_do_not_hide_a_file_that_is_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
         fs::write(at("model.json"), "{}").unwrap();
         fs::hard_link(at("model.json"), at("hard")).unwrap();
         std::os::unix::fs::symlink(at("hard"), at("soft")).unwrap();
@@ -553,8 +674,8 @@ mod tests {
     #[test]
     fn a_file_keeps_its_mode_and_what_is_protected_is_refused() {
         use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("results.json");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("results.json");
         let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
         for kept in [0o600, 0o640, 0o666] {
             fs::write(&path, "before").unwrap();
@@ -575,9 +696,9 @@ mod tests {
 
     #[test]
     fn left_overs_are_taken_away_and_files_of_running_processes_are_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        let running = new_file(folder.path(), false).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let running = new_file(directory.path(), false).unwrap();
         let running_name = running.path().file_name().unwrap().to_string_lossy().into_owned();
         assert!(is_temporary_name(&running_name), "{running_name}");
         fs::write(at(".apportion-abcDEF012345.part"), "left").unwrap();
@@ -589,7 +710,7 @@ mod tests {
         let mut kept: Vec<String> = others.iter().map(ToString::to_string).collect();
         kept.push(running_name);
         kept.sort();
-        assert_eq!(entries(folder.path()), kept);
+        assert_eq!(entries(directory.path()), kept);
     }
 
     #[cfg(target_os = "linux")]

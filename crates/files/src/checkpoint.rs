@@ -1,0 +1,461 @@
+//! Runs that survive the process: the rows that are done, and the state of those that are not, in a file.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use apportion::{Checkpoint, Explanation, Progress};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::destination::{Destination, is_still};
+use crate::digest::hexadecimal;
+use crate::error::FileError;
+use crate::key::Key;
+
+/// How every version of the file begins.
+pub const BEGINNING: &[u8] = br#"{"apportion_checkpoint":"#;
+/// Version of the format of the file.
+const FORMAT: u32 = 3;
+
+/// The parts of a [`Key`], by name.
+type Request = BTreeMap<String, String>;
+
+/// The contents of the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Stored {
+    apportion_checkpoint: u32,
+    version: String,
+    request: Request,
+    /// Explained rows, by their place among the selected ones.
+    finished: BTreeMap<usize, Explanation>,
+    /// States of the rows that were begun.
+    begun: BTreeMap<usize, Checkpoint>,
+    /// SHA-256 of the rest.
+    digest: String,
+}
+
+/// What every version of the file has.
+#[derive(Deserialize)]
+struct Head {
+    apportion_checkpoint: u32,
+    version: String,
+}
+
+/// The checkpoint of a run: what an earlier process has left in it, and what this one writes to it.
+///
+/// Rows are counted from 0 among those that are explained. Its methods may be called from any thread. The file is whole at any time, and
+/// locked while this value lives (on Unix): another run, in this process or another, is refused.
+pub struct CheckpointFile {
+    destination: Option<Destination>,
+    /// Time between two times that the file is written, unless writing takes long.
+    every: Duration,
+    before: Stored,
+    now: Mutex<Now>,
+}
+
+/// What the file contains next.
+struct Now {
+    stored: Stored,
+    written: Instant,
+    /// How long writing took.
+    took: Duration,
+    failed: Option<FileError>,
+    /// The file as it was written last. While it is open, it is locked.
+    held: Option<File>,
+}
+
+impl CheckpointFile {
+    /// Opens the checkpoint of the run with this key: the rows that are in the file `resume`, if there is one, and the file that is written.
+    /// It is written at once, so that a name that cannot be written costs no work, then at most once in `every`.
+    ///
+    /// `what` names `resume` in messages.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`] if `resume` cannot be read, is corrupt, of another version or of another run; if the file that is written is used by another
+    /// run, has an earlier run that is not resumed, or is another file than a checkpoint; and if it cannot be written.
+    pub fn open(
+        key: &Key,
+        resume: Option<(&str, &Path)>,
+        destination: Option<&Destination>,
+        every: Duration,
+    ) -> Result<Self, FileError> {
+        let request = key.parts();
+        let held = match destination {
+            Some(destination) => Self::check(destination, resume)?,
+            None => None,
+        };
+        let before = match resume {
+            Some((what, path)) => read(what, path, &request)?,
+            None => Stored::new(&request),
+        };
+        let mut stored = Stored::new(&request);
+        stored.finished.clone_from(&before.finished);
+        stored.begun.clone_from(&before.begun);
+        let mut now = Now { stored, written: Instant::now(), took: Duration::ZERO, failed: None, held };
+        if let Some(destination) = destination {
+            now.write(destination)?;
+        }
+        Ok(Self { destination: destination.cloned(), every, before, now: Mutex::new(now) })
+    }
+
+    /// Refuses a file that [`open`](Self::open) would not write to, before any work. Returns the file, locked, if it exists.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn check(
+        destination: &Destination,
+        resume: Option<(&str, &Path)>,
+    ) -> Result<Option<File>, FileError> {
+        let Destination::File { path, what, .. } = destination else {
+            return Err(FileError::NotRegular { what: destination.what() });
+        };
+        let held = lock(path, what)?;
+        refuse_to_lose(destination, resume.map(|(_, path)| path))?;
+        Ok(held)
+    }
+
+    /// Returns the explanation of a row that an earlier process has finished.
+    pub fn finished(&self, row: usize) -> Option<&Explanation> {
+        self.before.finished.get(&row)
+    }
+
+    /// Returns the rows that earlier processes have finished, in their order.
+    pub fn finished_rows(&self) -> impl Iterator<Item = (usize, &Explanation)> {
+        self.before.finished.iter().map(|(&row, explanation)| (row, explanation))
+    }
+
+    /// Returns the state of a row that an earlier process has begun.
+    pub fn begun(&self, row: usize) -> Option<Checkpoint> {
+        self.before.begun.get(&row).cloned()
+    }
+
+    /// Keeps the state of a row, if it is time to write the file, or if this is the last chance. Breaks if the file cannot be written.
+    pub fn progress(&self, row: usize, progress: &Progress<'_>, is_last: bool) -> ControlFlow<()> {
+        let Some(destination) = &self.destination else { return ControlFlow::Continue(()) };
+        let mut now = self.now();
+        if is_last || now.is_due(self.every) {
+            now.stored.begun.insert(row, progress.checkpoint());
+            now.try_write(destination);
+        }
+        if now.failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Keeps the explanation of a row, and writes the file if it is time to.
+    pub fn done(&self, row: usize, explanation: &Explanation) {
+        let Some(destination) = &self.destination else { return };
+        let mut now = self.now();
+        now.stored.begun.remove(&row);
+        now.stored.finished.insert(row, explanation.clone());
+        if now.is_due(self.every) {
+            now.try_write(destination);
+        }
+    }
+
+    /// Writes the file with all that is known.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Write`], now or when it was written before.
+    pub fn write(&self) -> Result<(), FileError> {
+        let mut now = self.now();
+        if let Some(failed) = now.failed.take() {
+            return Err(failed);
+        }
+        match &self.destination {
+            Some(destination) => now.write(destination),
+            None => Ok(()),
+        }
+    }
+
+    /// No state is left half changed where a thread panics.
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Now {
+    /// Returns whether it is time to write again: at most a twentieth of the time goes into it.
+    fn is_due(&self, every: Duration) -> bool {
+        self.written.elapsed() >= every.max(20 * self.took)
+    }
+
+    fn try_write(&mut self, destination: &Destination) {
+        let started = Instant::now();
+        if let Err(error) = self.write(destination) {
+            self.failed = Some(error);
+        }
+        self.written = Instant::now();
+        self.took = started.elapsed();
+    }
+
+    /// Writes the file, which is locked under its new name before it loses the old one.
+    fn write(&mut self, destination: &Destination) -> Result<(), FileError> {
+        let is_new = self.held.is_none() && destination.replaces().is_none();
+        self.stored.digest = self.stored.digest_of_the_rest()?;
+        let mut sink = destination.open()?;
+        serde_json::to_writer(&mut sink, &self.stored).map_err(|error| match error.is_io() {
+            true => FileError::Write(error.into()),
+            false => FileError::Format { what: "the checkpoint", source: error },
+        })?;
+        match sink.finish_as(is_new) {
+            Ok(file) => self.held = file.filter(|_| cfg!(unix)),
+            // Another run has made the file at the same time.
+            Err(FileError::Write(error)) if is_new && error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(FileError::InUse { what: destination.what() });
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+impl Stored {
+    fn new(request: &Request) -> Self {
+        Self {
+            apportion_checkpoint: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            request: request.clone(),
+            finished: BTreeMap::new(),
+            begun: BTreeMap::new(),
+            digest: String::new(),
+        }
+    }
+
+    fn digest_of_the_rest(&mut self) -> Result<String, FileError> {
+        let digest = std::mem::take(&mut self.digest);
+        let text = serde_json::to_vec(self);
+        self.digest = digest;
+        let text = text.map_err(|source| FileError::Format { what: "the checkpoint", source })?;
+        Ok(hexadecimal(&Sha256::digest(text)))
+    }
+}
+
+/// Locks a file that exists, so that no other run writes to it. A file system without locks locks nothing.
+fn lock(path: &Path, what: &str) -> Result<Option<File>, FileError> {
+    if !cfg!(unix) {
+        return Ok(None);
+    }
+    loop {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(FileError::Read { what: what.to_owned(), source }),
+        };
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(FileError::InUse { what: what.to_owned() });
+        }
+        // Another run may have replaced it in between.
+        if is_still(path, &file) {
+            return Ok(Some(file));
+        }
+    }
+}
+
+/// The numbers of rows that are lost with a checkpoint of any version.
+#[derive(Deserialize)]
+struct Held {
+    finished: BTreeMap<usize, IgnoredAny>,
+    begun: BTreeMap<usize, IgnoredAny>,
+}
+
+/// Refuses to replace a file that is not resumed: the work of another run, or a file that is not a checkpoint.
+fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<(), FileError> {
+    let Some(path) = destination.replaces() else { return Ok(()) };
+    if resume.is_some_and(|resume| destination.is_path(resume)) {
+        return Ok(());
+    }
+    let what = destination.what();
+    match is_checkpoint(path).map_err(|source| FileError::Read { what: what.clone(), source })? {
+        None => Ok(()),
+        Some(false) => Err(FileError::NotACheckpoint { what }),
+        Some(true) => {
+            // One that cannot be read to its end may be of another version, and hold anything.
+            let held = fs::read(path).ok().and_then(|text| serde_json::from_slice::<Held>(&text).ok());
+            let rows = match held {
+                Some(held) if held.finished.is_empty() && held.begun.is_empty() => return Ok(()),
+                Some(held) => {
+                    format!(" (rows explained: {}, begun: {})", held.finished.len(), held.begun.len())
+                }
+                None => String::new(),
+            };
+            Err(FileError::EarlierRun { what, rows })
+        }
+    }
+}
+
+/// Returns what the text of a checkpoint shows of any run: facts by name.
+///
+/// # Errors
+///
+/// [`FileError::Corrupt`] if it is truncated, or of another version.
+pub fn facts(text: &[u8]) -> Result<Vec<(&'static str, Value)>, FileError> {
+    #[derive(Deserialize)]
+    struct Contents {
+        version: String,
+        request: Request,
+        finished: BTreeMap<usize, IgnoredAny>,
+        begun: BTreeMap<usize, IgnoredAny>,
+    }
+    let contents: Contents = serde_json::from_slice(text)
+        .map_err(|error| FileError::Corrupt { what: "the file".to_owned(), problem: error.to_string() })?;
+    let request: Vec<String> = contents.request.iter().map(|(part, is)| format!("{part}: {is}")).collect();
+    Ok(vec![
+        ("version", json!(contents.version)),
+        ("rows_explained", json!(contents.finished.len())),
+        ("rows_begun", json!(contents.begun.len())),
+        ("request", json!(request)),
+    ])
+}
+
+/// Returns whether a file begins as a checkpoint of any version; `None` for an empty one.
+///
+/// # Errors
+///
+/// Any error of opening and reading it.
+pub fn is_checkpoint(path: &Path) -> io::Result<Option<bool>> {
+    let mut start = Vec::new();
+    File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut start)?;
+    Ok((!start.is_empty()).then_some(start == BEGINNING))
+}
+
+/// Reads the checkpoint in a file, if it is one of this request.
+fn read(what: &str, path: &Path, request: &Request) -> Result<Stored, FileError> {
+    let what = || format!("{what}{}{}", if what.is_empty() { "" } else { " " }, path.display());
+    let text = fs::read(path).map_err(|source| FileError::Read { what: what(), source })?;
+    let corrupt = |problem: String| FileError::Corrupt { what: what(), problem };
+    // Another version may hold anything else.
+    let head: Head = serde_json::from_slice(&text).map_err(|error| corrupt(error.to_string()))?;
+    if (head.version.as_str(), head.apportion_checkpoint) != (env!("CARGO_PKG_VERSION"), FORMAT) {
+        return Err(FileError::Version {
+            what: what(),
+            version: head.version,
+            format: head.apportion_checkpoint,
+            own_version: env!("CARGO_PKG_VERSION"),
+            own_format: FORMAT,
+        });
+    }
+    let mut stored: Stored = serde_json::from_slice(&text).map_err(|error| corrupt(error.to_string()))?;
+    if stored.digest_of_the_rest()? != stored.digest {
+        return Err(corrupt("it was changed after it was written".to_owned()));
+    }
+    let parts: std::collections::BTreeSet<&String> = request.keys().chain(stored.request.keys()).collect();
+    for part in parts {
+        let of = |request: &Request| request.get(part).map_or("nothing", String::as_str).to_owned();
+        let (before, given) = (of(&stored.request), of(request));
+        if before != given {
+            return Err(FileError::OtherRun { what: what(), part: part.clone(), stored: before, given });
+        }
+    }
+    Ok(stored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(path: &Path, resumes: bool, seed: &str) -> Result<CheckpointFile, FileError> {
+        let destination = Destination::of_option("--checkpoint", path, &[])?;
+        let key = Key { seed: seed.to_owned(), ..Key::default() };
+        let resume = resumes.then_some(("--resume", path));
+        CheckpointFile::open(&key, resume, Some(&destination), Duration::ZERO)
+    }
+
+    fn refusal(text: &str, resume: bool) -> Option<String> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run.json");
+        fs::write(&path, text).unwrap();
+        let destination = Destination::of_option("--checkpoint", &path, &[]).unwrap();
+        let refused = refuse_to_lose(&destination, resume.then_some(path.as_path()));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        refused.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn nothing_is_lost_to_a_checkpoint() {
+        let held = r#"{"apportion_checkpoint":3,"version":"0.1.0","request":{},"finished":{"0":{}},"begun":{},"digest":""}"#;
+        let says = refusal(held, false).unwrap();
+        assert!(
+            says.ends_with(
+                "has an earlier run (rows explained: 1, begun: 0); resume it, or remove it to restart"
+            ),
+            "{says}"
+        );
+        assert_eq!(refusal(held, true), None);
+        let cut_off = refusal(&held[..60], false).unwrap();
+        assert!(cut_off.ends_with("has an earlier run; resume it, or remove it to restart"), "{cut_off}");
+        let foreign = refusal("my thesis", false).unwrap();
+        assert!(
+            foreign.ends_with("exists and is not a checkpoint; use another name, or remove it"),
+            "{foreign}"
+        );
+        assert!(refusal("{}", false).is_some());
+    }
+
+    #[test]
+    fn an_empty_checkpoint_may_be_replaced() {
+        assert_eq!(refusal("", false), None);
+        let empty = r#"{"apportion_checkpoint":3,"version":"0.1.0","request":{},"finished":{},"begun":{},"digest":""}"#;
+        assert_eq!(refusal(empty, false), None);
+    }
+
+    #[test]
+    fn a_checkpoint_resumes_only_with_its_key_and_unchanged() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run.json");
+        drop(open(&path, false, "1").unwrap());
+        drop(open(&path, true, "1").unwrap());
+        let error = open(&path, true, "2").err().unwrap().to_string();
+        assert!(error.contains("another run: seed was 1, and is 2; resume with the same seed"), "{error}");
+        let text = fs::read_to_string(&path).unwrap();
+        for (problem, changed) in [
+            ("not a checkpoint", text[..text.len() / 2].to_owned()),
+            ("changed after it was written", text.replace(r#""seed":"1""#, r#""seed":"2""#)),
+            ("format 1", text.replace("checkpoint\":3", "checkpoint\":1")),
+        ] {
+            fs::write(&path, changed).unwrap();
+            let error = open(&path, true, "2").err().unwrap().to_string();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_second_run_is_refused_while_the_first_lives() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run.json");
+        let first = open(&path, false, "1").unwrap();
+        for _ in 0..3 {
+            for resumes in [false, true] {
+                let error = open(&path, resumes, "1").err().unwrap();
+                assert!(matches!(error, FileError::InUse { .. }), "{error}");
+            }
+            first.write().unwrap();
+        }
+        drop(first);
+        drop(open(&path, true, "1").unwrap());
+        // Several that begin at the same time: one wins.
+        for _ in 0..20 {
+            fs::remove_file(&path).unwrap();
+            let begun: Vec<_> = std::thread::scope(|scope| {
+                let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| open(&path, false, "1"))).collect();
+                runs.into_iter().map(|run| run.join().unwrap()).collect()
+            });
+            assert_eq!(begun.iter().filter(|begun| begun.is_ok()).count(), 1);
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_is_a_regular_file() {
+        let error = open(Path::new("/dev/null"), false, "1").err().unwrap();
+        assert!(matches!(error, FileError::NotRegular { .. }), "{error}");
+    }
+}

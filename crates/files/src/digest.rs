@@ -1,0 +1,111 @@
+//! SHA-256 of files, numbers and texts, as `sha256:` and hexadecimal digits.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+/// Returns the digest of the contents of a file.
+///
+/// # Errors
+///
+/// Any error of opening and reading it.
+pub fn of_file(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let (mut digest, mut bytes) = (Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut bytes)? {
+            0 => return Ok(named(&digest.finalize())),
+            read => digest.update(&bytes[..read]),
+        }
+    }
+}
+
+/// Returns the digest of numbers, as little-endian float64.
+pub fn of_numbers<'n>(numbers: impl IntoIterator<Item = &'n f64>) -> String {
+    let mut digest = Sha256::new();
+    numbers.into_iter().for_each(|number| digest.update(number.to_le_bytes()));
+    named(&digest.finalize())
+}
+
+/// Returns the digest of bytes.
+pub fn of_bytes(bytes: &[u8]) -> String {
+    named(&Sha256::digest(bytes))
+}
+
+/// Returns a number that stands for a text in a digest of numbers: the first bits of the digest of the text.
+pub fn number_of_text(text: &str) -> f64 {
+    let first = Sha256::digest(text).iter().take(8).fold(0, |bits: u64, &byte| bits << 8 | u64::from(byte));
+    f64::from_bits(first)
+}
+
+/// Returns the digests of the files that a command names as words, with their names. What else a program reads is not known here.
+///
+/// ```
+/// # let directory = tempfile::tempdir()?;
+/// # let model = directory.path().join("my model.py");
+/// # std::fs::write(&model, "print()")?;
+/// let files = apportion_files::digest::of_files_in(&format!("python3 '{}' --quiet", model.display()));
+/// assert_eq!(files.len(), 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn of_files_in(command: &str) -> Vec<(String, String)> {
+    let digest = |word: String| {
+        // An option with a value: --model=m.pkl.
+        let value = word.split_once('=').map(|(_, value)| value.to_owned());
+        let path = [Some(word), value].into_iter().flatten().find(|path| Path::new(path).is_file())?;
+        of_file(Path::new(&path)).ok().map(|digest| (path, digest))
+    };
+    words(command).into_iter().filter_map(digest).collect()
+}
+
+/// Splits a command into words, as far as quotes show them.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    for character in command.chars() {
+        match (quote, character) {
+            (None, '\'' | '"') => quote = Some(character),
+            (Some(open), _) if open == character => quote = None,
+            (None, ';' | '|' | '&' | '<' | '>' | '(' | ')') => words.push(std::mem::take(&mut word)),
+            (None, _) if character.is_whitespace() => words.push(std::mem::take(&mut word)),
+            _ => word.push(character),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn named(digest: &[u8]) -> String {
+    format!("sha256:{}", hexadecimal(digest))
+}
+
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_may_be_quoted() {
+        let command = "cd a; python3 'my file.py' --to=\"b c\" <d|e";
+        assert_eq!(words(command), ["cd", "a", "python3", "my file.py", "--to=b c", "d", "e"]);
+        assert!(words("  ").is_empty());
+    }
+
+    #[test]
+    fn files_are_found_as_words_and_as_values_of_options() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name).display().to_string();
+        for name in ["serve.py", "weights", "rows"] {
+            std::fs::write(path(name), name).unwrap();
+        }
+        let command =
+            format!("python3 {} --weights={} <{} | cat", path("serve.py"), path("weights"), path("rows"));
+        let found: Vec<String> = of_files_in(&command).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(found, ["serve.py", "weights", "rows"].map(path));
+    }
+}

@@ -1,0 +1,138 @@
+//! Checkpoints of explanations of many rows.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use apportion::{ExplainError, Explanation, Follow, Progress, Rows};
+use apportion_files::{CheckpointFile, Destination, Key, is_checkpoint};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{of_checkpoint, of_writing, usage};
+use crate::watch::Watch;
+
+/// The least time between two times that the file is written.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// The checkpoint of a run. As long as it lives, other runs with the same file are refused.
+#[pyclass(frozen, module = "apportion._core")]
+pub(crate) struct Checkpoint {
+    pub(crate) file: CheckpointFile,
+}
+
+#[pymethods]
+impl Checkpoint {
+    /// Opens the file: resumes the run that is in it if there is one, and writes it. `key` has the parts of a `Key` by name, and others.
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, key: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let key = key_of(py, key)?;
+        let opened = py.detach(|| {
+            let destination = Destination::file("checkpoint", &path, &[])?;
+            let has_run = matches!(is_checkpoint(&path), Ok(Some(_)));
+            CheckpointFile::open(&key, has_run.then_some(("checkpoint", &path)), Some(&destination), EVERY)
+        });
+        Ok(Self { file: opened.map_err(|error| of_checkpoint(py, &error))? })
+    }
+
+    /// Writes all that is known.
+    pub(crate) fn write(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.file.write()).map_err(|error| of_writing(py, &error))
+    }
+}
+
+/// Takes the parts of a key from a dictionary.
+fn key_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Key> {
+    let mut key = Key::default();
+    for (name, part) in given {
+        let (name, part): (String, String) = (name.extract()?, part.extract()?);
+        let known = match name.as_str() {
+            "model" => &mut key.model,
+            "rows" => &mut key.rows,
+            "background" => &mut key.background,
+            "value" => &mut key.value,
+            "groups" => &mut key.groups,
+            "graph" => &mut key.graph,
+            "game" => &mut key.game,
+            "output" => &mut key.output,
+            "engine" => &mut key.engine,
+            "distribution" => &mut key.distribution,
+            "method" => &mut key.method,
+            "budget" => &mut key.budget,
+            "accuracy" => &mut key.accuracy,
+            "seed" => &mut key.seed,
+            _ => {
+                key.more.push((name, part));
+                continue;
+            }
+        };
+        *known = part;
+    }
+    if key.model.is_empty() || key.rows.is_empty() {
+        return Err(usage(py, "a checkpoint requires a model and rows"));
+    }
+    Ok(key)
+}
+
+/// Follows rows for a watch and for a checkpoint. The rows are those with these numbers, or all.
+pub(crate) struct Kept<'a> {
+    pub(crate) watch: &'a Watch,
+    pub(crate) file: &'a CheckpointFile,
+    pub(crate) rows: Option<&'a [usize]>,
+}
+
+impl Kept<'_> {
+    fn number(&self, row: usize) -> usize {
+        self.rows.map_or(row, |rows| rows[row])
+    }
+}
+
+impl Follow for Kept<'_> {
+    fn finished(&self, row: usize) -> Option<Explanation> {
+        self.file.finished(self.number(row)).cloned()
+    }
+
+    fn begun(&self, row: usize) -> Option<apportion::Checkpoint> {
+        self.file.begun(self.number(row))
+    }
+
+    fn begin(&self, row: usize) -> ControlFlow<()> {
+        self.watch.begin(row)
+    }
+
+    fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
+        let watched = self.watch.progress(row, progress);
+        let kept = self.file.progress(self.number(row), progress, watched.is_break());
+        if watched.is_break() { watched } else { kept }
+    }
+
+    fn done(&self, row: usize, explanation: &Explanation) {
+        self.watch.done(self.number(row), explanation);
+        self.file.done(self.number(row), explanation);
+    }
+}
+
+/// Explains rows by an exact method for trees, which finishes rows in blocks: `at_once` rows that are not finished at a time.
+pub(crate) fn explain_in_blocks(
+    explainer: &apportion::Explainer<'_>,
+    rows: Rows<'_>,
+    at_once: usize,
+    (watch, file): (&Watch, &CheckpointFile),
+) -> Result<(), ExplainError> {
+    let mut rest = Vec::new();
+    for row in 0..rows.len() {
+        match file.finished(row) {
+            Some(explanation) => watch.done(row, explanation),
+            None => rest.push(row),
+        }
+    }
+    for block in rest.chunks(at_once.max(1)) {
+        if watch.begin(block[0]).is_break() {
+            return Ok(());
+        }
+        let values: Vec<f64> = block.iter().flat_map(|&row| rows.row(row)).copied().collect();
+        let kept = Kept { watch, file, rows: Some(block) };
+        explainer.explain_rows_followed(Rows::new(&values, rows.columns()), &kept)?;
+    }
+    Ok(())
+}
