@@ -176,6 +176,17 @@ impl CheckpointFile {
         }
     }
 
+    /// Writes the file with all that is known, and lets other runs use it.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn finish(&self) -> Result<(), FileError> {
+        let written = self.write();
+        self.now().held = None;
+        written
+    }
+
     /// No state is left half changed where a thread panics.
     fn now(&self) -> MutexGuard<'_, Now> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)

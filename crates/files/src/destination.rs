@@ -406,7 +406,7 @@ fn new_file(directory: &Path, is_private: bool) -> io::Result<NamedTempFile> {
     #[cfg(not(unix))]
     let _ = is_private;
     for _ in 0..ATTEMPTS {
-        let file = builder.tempfile_in(directory)?;
+        let file = builder.tempfile_in(directory).map_err(without_temporary_name)?;
         // Before it was locked, another run may have taken it for a left-over. Where nothing can be locked, nothing is taken away either.
         let is_ours = !matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
         if is_ours && is_still(file.path(), file.as_file()) {
@@ -414,6 +414,25 @@ fn new_file(directory: &Path, is_private: bool) -> io::Result<NamedTempFile> {
         }
     }
     Err(io::Error::other("other runs take temporary files away"))
+}
+
+/// Returns the error of the system without the name of the temporary file, which only confuses.
+fn without_temporary_name(error: io::Error) -> io::Error {
+    #[cfg(unix)]
+    if error.raw_os_error().is_none() {
+        use rustix::io::Errno;
+        let number = match error.kind() {
+            io::ErrorKind::NotFound => Errno::NOENT,
+            io::ErrorKind::PermissionDenied => Errno::ACCESS,
+            io::ErrorKind::ReadOnlyFilesystem => Errno::ROFS,
+            io::ErrorKind::StorageFull => Errno::NOSPC,
+            io::ErrorKind::QuotaExceeded => Errno::DQUOT,
+            io::ErrorKind::NotADirectory => Errno::NOTDIR,
+            _ => return error,
+        };
+        return io::Error::from_raw_os_error(number.raw_os_error());
+    }
+    error
 }
 
 /// Takes away the temporary files in `directory` that no running process has locked. What cannot be taken away is left.
@@ -588,6 +607,8 @@ fn on_disk_of_directory(_: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    type Written = Result<(), FileError>;
+
     fn entries(directory: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(directory)
             .unwrap()
@@ -604,13 +625,13 @@ mod tests {
         let destination = Destination::new(Some(&path), &[]).unwrap();
         let failed = destination.write(|out| {
             out.write_all(b"half")?;
-            bail!("no more")
+            Err(FileError::from(io::Error::other("no more")))
         });
-        assert!(format!("{:#}", failed.unwrap_err()).contains("no more"));
+        assert!(failed.unwrap_err().to_string().contains("no more"));
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 
-        destination.write(|out| Ok(out.write_all(b"whole")?)).unwrap();
-        destination.write(|_| bail!("again")).unwrap_err();
+        destination.write(|out| -> Written { Ok(out.write_all(b"whole")?) }).unwrap();
+        destination.write(|_| -> Written { Err(io::Error::other("again").into()) }).unwrap_err();
         assert_eq!(fs::read(&path).unwrap(), b"whole");
         assert_eq!(entries(directory.path()), ["results.json"]);
     }
@@ -645,8 +666,8 @@ mod tests {
         fs::write(&input, "{}").unwrap();
         let refusal = |path: &Path| Destination::new(Some(path), &[&input]).unwrap_err().to_string();
         assert!(refusal(directory.path()).contains("is a directory"));
-        assert!(refusal(&input).contains("is a file that is read"));
-        assert!(refusal(&directory.path().join("none/results.json")).contains("there is no directory"));
+        assert!(refusal(&input).contains("is also an input file"));
+        assert!(refusal(&directory.path().join("none/results.json")).contains("does not exist"));
     }
 
     #[cfg(unix)]
@@ -661,10 +682,10 @@ mod tests {
         let model = at("model.json");
         for name in ["hard", "soft"] {
             let refusal = Destination::new(Some(&at(name)), &[&model]).unwrap_err().to_string();
-            assert!(refusal.contains("is a file that is read"), "{refusal}");
+            assert!(refusal.contains("is also an input file"), "{refusal}");
         }
         let refusal = Destination::new(Some(&at("dangling")), &[]).unwrap_err().to_string();
-        assert!(refusal.contains("leads nowhere"), "{refusal}");
+        assert!(refusal.contains("is a broken symbolic link"), "{refusal}");
         let one = Destination::new(Some(&at("model.json")), &[]).unwrap();
         assert!(one.is_file_of(&Destination::new(Some(&at("hard")), &[]).unwrap()));
         assert!(!one.is_file_of(&Destination::new(Some(&at("other")), &[]).unwrap()));
@@ -691,7 +712,7 @@ mod tests {
         }
         fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
         let refusal = Destination::new(Some(&path), &[]).unwrap_err().to_string();
-        assert!(refusal.contains("protected from writing"), "{refusal}");
+        assert!(refusal.contains("cannot be written: permission denied"), "{refusal}");
     }
 
     #[test]
@@ -717,7 +738,7 @@ mod tests {
     #[test]
     fn a_full_device_is_told_with_what_to_do() {
         let destination = Destination::new(Some(Path::new("/dev/full")), &[]).unwrap();
-        let says = format!("{:#}", destination.write(|out| Ok(out.write_all(b"x")?)).unwrap_err());
+        let says = destination.write(|out| -> Written { Ok(out.write_all(b"x")?) }).unwrap_err().to_string();
         assert!(says.starts_with("cannot write /dev/full: No space left on device"), "{says}");
         assert!(says.ends_with("; make room, or write to another place"), "{says}");
     }

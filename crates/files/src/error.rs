@@ -173,7 +173,7 @@ impl FileError {
         use rustix::io::Errno;
         match self {
             Self::NotWritable { source, .. } | Self::Read { source, .. } => source.raw_os_error(),
-            Self::Write(error) => os_error_of(error),
+            Self::Write(error) => Some(os_error_of(error).unwrap_or(EIO)),
             #[cfg(unix)]
             Self::Directory { .. } => Some(Errno::ISDIR.raw_os_error()),
             #[cfg(unix)]
@@ -182,6 +182,9 @@ impl FileError {
         }
     }
 }
+
+/// An error of input or output, for one that has no number.
+const EIO: i32 = 5;
 
 /// Returns the number of the error behind one that names the file.
 fn os_error_of(error: &io::Error) -> Option<i32> {

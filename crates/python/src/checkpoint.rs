@@ -35,9 +35,9 @@ impl Checkpoint {
         Ok(Self { file: opened.map_err(|error| of_checkpoint(py, &error))? })
     }
 
-    /// Writes all that is known.
-    pub(crate) fn write(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.file.write()).map_err(|error| of_writing(py, &error))
+    /// Writes all that is known, and lets other runs use the file.
+    pub(crate) fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.file.finish()).map_err(|error| of_writing(py, &error))
     }
 }
 

@@ -231,7 +231,7 @@ impl Explainer {
             (Err(error), None) => Some(of_explaining(py, &error)),
         };
         // What was explained is returned if the file cannot be written, too, which may be why the work was stopped.
-        let written = checkpoint.map_or(Ok(()), |checkpoint| checkpoint.write(py));
+        let written = checkpoint.map_or(Ok(()), |checkpoint| checkpoint.finish(py));
         let done = watch.done();
         let found = match done.first() {
             Some((_, first)) if first.method == Method::Tree.name() && !self.asked.has_accuracy() => {

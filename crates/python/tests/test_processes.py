@@ -179,16 +179,16 @@ def test_a_checkpoint_of_another_run_or_none_is_refused(numbers, tmp_path):
         with pytest.raises(apportion.UsageError, match="another run"):
             other(given, checkpoint=path)
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(apportion.DataError, match="damaged"):
+    with pytest.raises(apportion.DataError, match="corrupt"):
         explainer(rows[:5], checkpoint=path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.npz"]
     np.savez(tmp_path / "alien.npz", about=np.frombuffer(b"[1]", dtype=np.uint8))
     np.save(tmp_path / "alien.npy", rows)
     (tmp_path / "words").write_text("words")
     for alien in ("alien.npz", "alien.npy", "words"):
-        with pytest.raises(apportion.DataError, match="no checkpoint"):
+        with pytest.raises(apportion.DataError, match="is not a checkpoint"):
             explainer(rows[:5], checkpoint=tmp_path / alien)
-    with pytest.raises(apportion.UsageError, match="cannot be written"):
+    with pytest.raises(apportion.UsageError, match="does not exist"):
         explainer(rows[:5], checkpoint=tmp_path / "nowhere" / "run.npz")
 
 
@@ -222,6 +222,8 @@ print(found.values.tobytes().hex()[:4000], calls, flush=True)
     assert process.stdout.readline() == "ready\n"
     end = time.time() + 60
     while not (tmp_path / "run").exists() and time.time() < end:
+        time.sleep(0.05)
+    while '"finished":{}' in (tmp_path / "run").read_text() and time.time() < end:
         time.sleep(0.05)
     process.kill()
     process.communicate()
