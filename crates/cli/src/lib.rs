@@ -109,7 +109,8 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
             return if is_written { status } else { status.max(1) };
         }
     };
-    let result = threads::check_environment().and_then(|()| run_command(command));
+    let result =
+        output::check_open().and_then(|()| threads::check_environment()).and_then(|()| run_command(command));
     let Err(error) = result else { return 0 };
     if let Some(status) = interrupt::status() {
         return status;

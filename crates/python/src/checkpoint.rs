@@ -23,6 +23,16 @@ pub(crate) struct Checkpoint {
 
 #[pymethods]
 impl Checkpoint {
+    /// Refuses a path that cannot be written to, or that another run uses.
+    #[staticmethod]
+    fn check(py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let checked = py.detach(|| {
+            let destination = Destination::file("checkpoint", &path, &[])?;
+            CheckpointFile::check(&destination, Some(("checkpoint", &path))).map(drop)
+        });
+        checked.map_err(|error| of_checkpoint(py, &error))
+    }
+
     /// Opens the file: resumes the run that is in it if there is one, and writes it. `key` has the parts of a `Key` by name, and others.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, key: &Bound<'_, PyDict>) -> PyResult<Self> {

@@ -26,7 +26,7 @@ mod summary;
 mod table;
 mod writer;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use apportion_files::Destination;
 
 /// How results in JSON, which has no infinite numbers, write an infinite input: ∞ and −∞.
@@ -57,4 +57,18 @@ pub(crate) fn write_all(
     writer.end()?;
     before()?;
     Ok(sink.finish()?)
+}
+
+/// Refuses a standard output that was closed before the command began: the first file that is opened would take its place.
+#[cfg(unix)]
+pub(crate) fn check_open() -> Result<()> {
+    if rustix::io::fcntl_getfd(std::io::stdout()).is_err() {
+        bail!("standard output is closed; redirect it to a file, or use --out");
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn check_open() -> Result<()> {
+    Ok(())
 }

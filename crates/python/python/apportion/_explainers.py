@@ -126,6 +126,8 @@ class Explainer:
         rows = self._table(X)
         if checkpoint is not None and (interactions or self.model_output == "log_loss" or not len(rows.values)):
             raise UsageError("checkpoint: it is kept of the values of rows, and not of interactions, losses or no rows; leave it out")
+        if checkpoint is not None:
+            _core.Checkpoint.check(checkpoint)
         if self.model_output == "log_loss":
             self._compare(X, rows, "X")
             return self._losses(rows, y, threads)
