@@ -358,12 +358,13 @@ fn read(what: &str, path: &Path, request: &Request) -> Result<Stored, FileError>
     if stored.digest_of_the_rest()? != stored.digest {
         return Err(corrupt("it was changed after it was written".to_owned()));
     }
-    let parts: std::collections::BTreeSet<&String> = request.keys().chain(stored.request.keys()).collect();
-    for part in parts {
+    // First what people change most, which others may follow from.
+    let first = ["model", "rows", "background"].into_iter();
+    for part in first.chain(request.keys().chain(stored.request.keys()).map(String::as_str)) {
         let of = |request: &Request| request.get(part).map_or("nothing", String::as_str).to_owned();
         let (before, given) = (of(&stored.request), of(request));
         if before != given {
-            return Err(FileError::OtherRun { what: what(), part: part.clone(), stored: before, given });
+            return Err(FileError::OtherRun { what: what(), part: part.to_owned(), stored: before, given });
         }
     }
     Ok(stored)
@@ -396,13 +397,16 @@ mod tests {
         let says = refusal(held, false).unwrap();
         assert!(
             says.ends_with(
-                "has an earlier run (rows explained: 1, begun: 0); resume it, or remove it to restart"
+                "has an earlier run (rows explained: 1, begun: 0); continue it (--resume), or remove it to restart"
             ),
             "{says}"
         );
         assert_eq!(refusal(held, true), None);
         let cut_off = refusal(&held[..60], false).unwrap();
-        assert!(cut_off.ends_with("has an earlier run; resume it, or remove it to restart"), "{cut_off}");
+        assert!(
+            cut_off.ends_with("has an earlier run; continue it (--resume), or remove it to restart"),
+            "{cut_off}"
+        );
         let foreign = refusal("my thesis", false).unwrap();
         assert!(
             foreign.ends_with("exists and is not a checkpoint; use another name, or remove it"),

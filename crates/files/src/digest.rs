@@ -40,7 +40,7 @@ pub fn number_of_text(text: &str) -> f64 {
     f64::from_bits(first)
 }
 
-/// Returns the digests of the files that a command names as words, with their names. What else a program reads is not known here.
+/// Returns the digests of the files that a command names as words, with their names, except those that it writes to. What else a program reads is not known here.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -60,20 +60,26 @@ pub fn of_files_in(command: &str) -> Vec<(String, String)> {
     words(command).into_iter().filter_map(digest).collect()
 }
 
-/// Splits a command into words, as far as quotes show them.
+/// Splits a command into words, as far as quotes show them. Files that it writes to (`>`) are left out.
 fn words(command: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
-    for character in command.chars() {
+    let (mut words, mut word, mut quote, mut is_written) = (Vec::new(), String::new(), None, false);
+    for character in command.chars().chain([' ']) {
         match (quote, character) {
             (None, '\'' | '"') => quote = Some(character),
             (Some(open), _) if open == character => quote = None,
-            (None, ';' | '|' | '&' | '<' | '>' | '(' | ')') => words.push(std::mem::take(&mut word)),
-            (None, _) if character.is_whitespace() => words.push(std::mem::take(&mut word)),
+            (None, _) if character.is_whitespace() || ";|&<>()".contains(character) => {
+                if !word.is_empty() {
+                    let word = std::mem::take(&mut word);
+                    if !std::mem::take(&mut is_written) {
+                        words.push(word);
+                    }
+                }
+                is_written |= character == '>';
+            }
             _ => word.push(character),
         }
     }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
+    words.extend(Some(word).filter(|word| !word.is_empty()));
     words
 }
 
@@ -91,8 +97,9 @@ mod tests {
 
     #[test]
     fn words_may_be_quoted() {
-        let command = "cd a; python3 'my file.py' --to=\"b c\" <d|e";
-        assert_eq!(words(command), ["cd", "a", "python3", "my file.py", "--to=b c", "d", "e"]);
+        let command = "cd a; python3 'my file.py' --to=\"b c\" <d|e 2>> 'a log' >out f";
+        assert_eq!(words(command), ["cd", "a", "python3", "my file.py", "--to=b c", "d", "e", "2", "f"]);
+        assert_eq!(words("one 'left open"), ["one", "left open "]);
         assert!(words("  ").is_empty());
     }
 

@@ -147,7 +147,7 @@ pub enum FileError {
         what: String,
     },
     /// A checkpoint that would be lost.
-    #[error("{what} has an earlier run{rows}; resume it, or remove it to restart")]
+    #[error("{what} has an earlier run{rows}; continue it (--resume), or remove it to restart")]
     EarlierRun {
         /// The option, and the path as it was given.
         what: String,

@@ -29,6 +29,7 @@ mod media_truth;
 mod messages;
 mod names;
 mod pictures;
+mod places;
 mod predict;
 #[cfg(unix)]
 mod program;

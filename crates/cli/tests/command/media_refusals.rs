@@ -249,15 +249,20 @@ fn places_that_cannot_be_written_are_refused_and_nothing_is_left() {
     image(&bench, 2, &["--overlay and --out name the same file"], &["--overlay", &results]);
     image(&bench, 1, &["--overlay", "file that is read"], &["--overlay", &fixture("digit.png")]);
     image(&bench, 1, &["--overlay", "file that is read"], &["--overlay", &fixture("digits.onnx")]);
-    image(&bench, 1, &["--overlay", "no folder"], &["--overlay", "/none/overlay.png"]);
-    image(&bench, 1, &["--overlay", "is a folder"], &["--overlay", bench.outputs.path().to_str().unwrap()]);
+    image(&bench, 1, &["--overlay", "directory /none does not exist"], &["--overlay", "/none/overlay.png"]);
+    image(
+        &bench,
+        1,
+        &["--overlay", "is a directory"],
+        &["--overlay", bench.outputs.path().to_str().unwrap()],
+    );
     for (arguments, place) in [
         (on_text("words.onnx", "good", &[]), fixture("words.txt")),
         (on_image("digits.onnx", "digit.png", &[]), fixture("digit.png")),
     ] {
         let output = run(&[&arguments[..], &["--out".to_owned(), place.clone()]].concat());
         assert_eq!(output.status.code(), Some(1));
-        assert!(String::from_utf8(output.stderr).unwrap().contains("is a file that is read"), "{place}");
+        assert!(String::from_utf8(output.stderr).unwrap().contains("is also an input file"), "{place}");
     }
     assert_eq!(files(bench.outputs.path()), Vec::<String>::new());
 }

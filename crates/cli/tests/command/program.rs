@@ -153,12 +153,12 @@ fn a_run_whose_program_dies_goes_on_from_its_checkpoint_to_the_same_bytes() {
     for death in
         ["echo 'no memory left' >&2; exit 5", "sleep 1000", "kill -9 $$", "echo oops", "echo 1; echo"]
     {
-        // The same command, which is ill for as long as there is a file.
+        // The same command, which is ill for as long as there is a directory: a file that it names would be a part of it.
         let program = server(&format!("[ -e {} ] && [ $batch = 20 ] && {{ {death}; }}", ill.display()));
         let wanted = text(&case.arguments("explain", &program, &estimate));
         let checkpoint = case.path("checkpoint");
         let file = checkpoint.to_str().unwrap();
-        fs::write(&ill, "").unwrap();
+        fs::create_dir(&ill).unwrap();
         let with = [&estimate[..], &["--checkpoint", file, "--predict-timeout", "5"]].concat();
         let (status, says) = case.failure("explain", &program, &with);
         assert_eq!(status, 1, "{says}");
@@ -167,7 +167,7 @@ fn a_run_whose_program_dies_goes_on_from_its_checkpoint_to_the_same_bytes() {
         let resume = [&estimate[..], &["--resume", file]].concat();
         let (_, says) = case.failure("explain", &server("true"), &resume);
         assert!(says.contains("model"), "another program: {says}");
-        fs::remove_file(&ill).unwrap();
+        fs::remove_dir(&ill).unwrap();
         assert_eq!(text(&case.arguments("explain", &program, &resume)), wanted, "{death}");
         fs::remove_file(&checkpoint).unwrap();
     }

@@ -150,7 +150,7 @@ fn groups_are_found_in_columns_of_numbers_alone() {
     );
     bench.refuses(
         1,
-        &["--figure", "no folder"],
+        &["--figure", "directory /none does not exist"],
         &["groups", "--rows", &rows, "--figure", "/none/figure.svg"],
     );
     let target = bench.file("target.csv", "target\n1\n2\n");
@@ -362,7 +362,7 @@ fn a_place_that_cannot_be_written_is_refused_before_any_work() {
     let missing = folder.path().join("none").join("results.json");
     let output = run(&["inspect", "--model", "none.json", "--out", missing.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("there is no folder"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("does not exist; create it"));
     assert!(files(folder.path()).is_empty());
 }
 
