@@ -160,7 +160,9 @@ impl GameExplainer {
         let estimator = self.check_index(index, order)?;
         let players = game.players();
         let budget = self.budget.evaluations(players);
-        let covers_all = 1usize.checked_shl(players as u32).is_some_and(|all| all <= budget);
+        let all = 1usize.checked_shl(players as u32);
+        self.check_exact_budget(players, all)?;
+        let covers_all = all.is_some_and(|all| all <= budget);
         match estimator {
             Some(estimator) if !(covers_all && self.method == Method::Auto) => {
                 Ok(estimator.with_pairs(index, game, budget, self.seed)?.1)
@@ -189,10 +191,11 @@ impl GameExplainer {
     ///
     /// # Errors
     ///
-    /// As [`explain`](Self::explain), but for what the game or the run itself would refuse.
+    /// As [`explain`](Self::explain), except for what the game or the run itself would refuse; a budget that is too small is not refused,
+    /// as the plan has the minimum.
     pub fn plan(&self, players: usize) -> Result<Plan, ExplainError> {
         self.check_without_oracle()?;
-        self.results(players)?;
+        self.value.check(players)?;
         let extent = self.extent(players);
         let method = self.method_of(players, &self.value, extent);
         let given = (self.budget != Budget::Auto).then(|| self.budget.evaluations(players));
@@ -230,7 +233,24 @@ impl GameExplainer {
 
     /// Checks that the value is defined for `players`, and says how many values there are.
     pub(crate) fn results(&self, players: usize) -> Result<usize, ExplainError> {
-        Ok(self.value.check(players)?)
+        let results = self.value.check(players)?;
+        match &self.value {
+            // Definitions on a graph take fewer coalitions, and say themselves if the budget is too small.
+            Value::OnGraph(..) => {}
+            value => self.check_exact_budget(players, value.coalitions(players))?,
+        }
+        Ok(results)
+    }
+
+    /// Refuses a budget that does not cover all coalitions for the method that evaluates all of them.
+    fn check_exact_budget(&self, players: usize, all: Option<usize>) -> Result<(), ExplainError> {
+        let given = self.budget.evaluations(players);
+        match all {
+            Some(least) if self.method == Method::Exact && self.budget != Budget::Auto && given < least => {
+                Err(ExplainError::ExactBudget { given, least, players })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What a run of a game of `players` may take; of all features, so that "10n" is the same for every row.

@@ -14,7 +14,7 @@ use crate::groups::{Clustering, Groups};
 use crate::law_options::LawOptions;
 use crate::methods::method;
 use crate::output::Format;
-use crate::pictures::kind;
+use crate::pictures::{CommandLine, kind};
 use crate::program::ProgramArgs;
 use crate::rounds::rounds;
 use crate::rows::Columns;
@@ -129,9 +129,13 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 
+    /// Show the whole command of --predict in the report [default: the name of its program, as its arguments may contain passwords and tokens]
+    #[arg(long, requires = "report")]
+    pub(crate) show_command: bool,
+
     /// The command as it was typed.
     #[arg(skip)]
-    pub(crate) command: String,
+    pub(crate) command: CommandLine,
 
     #[command(flatten)]
     pub(crate) engine: Engine,

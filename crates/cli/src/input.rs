@@ -85,6 +85,7 @@ pub(crate) struct Batches {
     /// The rows that are meant, where not all are.
     selection: Option<Selection>,
     path: PathBuf,
+    model: Arc<AnyModel>,
 }
 
 impl Input {
@@ -128,8 +129,17 @@ impl Input {
             // Rows that are wanted in another order than they come in, or twice, are kept.
             feed.fill(&mut table, usize::MAX)?;
         }
-        let batches =
-            Batches { columns, size, table, start: 0, before: 0, feed, selection, path: path.clone() };
+        let batches = Batches {
+            columns,
+            size,
+            table,
+            start: 0,
+            before: 0,
+            feed,
+            selection,
+            path: path.clone(),
+            model: Arc::clone(&model),
+        };
         let meaning = args.columns.clone();
         Ok((Self { model, columns, features, names, table: whole, path, meaning }, batches))
     }
@@ -195,8 +205,16 @@ impl Batches {
         (self.count().unwrap_or(self.size).min(self.size), rows.slice(0..rows.len().min(1)))
     }
 
-    /// The next rows; none where all were handed over.
+    /// The next rows; none after the last, when the model has passed its check at the end of a run.
     pub(crate) fn next(&mut self) -> Result<Option<Batch>> {
+        let next = self.next_rows()?;
+        if next.is_none() {
+            self.model.finish()?;
+        }
+        Ok(next)
+    }
+
+    fn next_rows(&mut self) -> Result<Option<Batch>> {
         if let Some(selection) = &self.selection
             && self.before == 0
             && self.feed.is_at_end()

@@ -66,6 +66,14 @@ impl AnyModel {
         self.as_model().outputs()
     }
 
+    /// Checks at the end of a run that a program still returns what it returned before.
+    pub(crate) fn finish(&self) -> Result<()> {
+        match self {
+            Self::Program(running) => running.program.finish().context("--predict"),
+            _ => Ok(()),
+        }
+    }
+
     /// Tells how often a program had to be started again.
     pub(crate) fn note_restarts(&self) {
         let Self::Program(running) = self else { return };

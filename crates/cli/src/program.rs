@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 
 use crate::failure::Usage;
 use crate::interrupt;
+use crate::messages;
 
 /// A program, and how it is asked.
 #[derive(Debug, Args)]
@@ -120,8 +121,15 @@ impl ProgramArgs {
             Column::of_texts(name(feature), texts)
         };
         let columns: Vec<Column> = (0..rows.columns()).map(column).collect();
-        let program = Program::start(command, &columns, rows.row(0), &self.options())
+        let program = Program::start(command, &columns, rows, &self.options())
             .with_context(|| format!("--predict {command:?}"))?;
+        if let Some(line) = program.decimal_comma() {
+            messages::note(format_args!(
+                "the program returns {} outputs per row, separated by commas, as in {line:?}; if they are numbers with a decimal comma, \
+                 write them with a point, and if not, name the outputs in a first line such as \"# a, b\"",
+                program.output_count()
+            ));
+        }
         let classes = program.output_names().map(<[String]>::to_vec).filter(|names| names.len() > 1);
         Ok(Running { program, names, texts, classes })
     }

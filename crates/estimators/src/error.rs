@@ -16,6 +16,9 @@ pub(crate) type Result<T, E = EstimatorError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EstimatorError {
+    /// An estimate that takes more memory than there is.
+    #[error(transparent)]
+    Memory(#[from] apportion_games::TooMuchMemory),
     /// A game without players.
     #[error("the game has no players; there is nobody to attribute anything to")]
     NoPlayers,

@@ -39,6 +39,9 @@ pub enum GameError {
         /// What came back.
         value: f64,
     },
+    /// More memory than there is.
+    #[error(transparent)]
+    Memory(#[from] crate::memory::TooMuchMemory),
     /// A row has another length than the model or the game has features.
     #[error("{what} has {given} values, but {wanted} are wanted, one per feature")]
     Width {

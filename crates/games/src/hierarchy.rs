@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 
 use crate::coalitions::Coalitions;
 use crate::error::{GameError, HierarchyProblem};
+use crate::memory::{self, TooMuchMemory};
 use crate::partition::Partition;
 
 /// A rooted tree with the players `0..n` at its leaves: who stands together, and which groups stand together.
@@ -319,6 +320,18 @@ impl Hierarchy {
             }
         }
         players
+    }
+
+    /// The [players at every node](Self::coalitions), unless they take more memory than there is.
+    ///
+    /// # Errors
+    ///
+    /// [`TooMuchMemory`].
+    pub fn try_coalitions(&self) -> Result<Coalitions, TooMuchMemory> {
+        let bytes = memory::product([2, self.nodes(), crate::words_for(self.players) + 4, 8]);
+        let what = || format!("a hierarchy of {} groups over {} players", self.groups.len(), self.players);
+        memory::check(bytes, what, "use fewer players or groups")?;
+        Ok(self.coalitions())
     }
 
     /// The players at every node: a coalition for each.

@@ -39,6 +39,7 @@
 //! | [`Counted`], [`Cached`], [`Centred`] | adapters: a game made of a game |
 //! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games whose values are known: [`ClosedForm`] |
 //! | [`stream`], [`Purpose`], [`coalition_unit`] | random streams that make every result a function of its seed |
+//! | [`memory`], [`TooMuchMemory`] | the memory that a computation needs, checked before it is allocated |
 //! | [`GameError`] | what can go wrong |
 //!
 //! With the feature `conditional`, which takes a library of linear algebra:
@@ -67,6 +68,7 @@ mod game;
 mod graph;
 mod hierarchy;
 mod marginal;
+pub mod memory;
 mod model;
 mod near;
 #[doc(hidden)]
@@ -97,6 +99,7 @@ pub use game::Game;
 pub use graph::{Adjacency, ConnectedSet, Graph, GraphRestrictedGame, GraphShape};
 pub use hierarchy::{Hierarchy, Member};
 pub use marginal::MarginalGame;
+pub use memory::TooMuchMemory;
 pub use model::{BatchModel, Model, Rows, batch_model};
 pub use near::{Changes, NearReference};
 pub use partition::Partition;

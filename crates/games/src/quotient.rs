@@ -3,6 +3,7 @@
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
+use crate::memory;
 use crate::partition::Partition;
 
 /// The game among the groups of a partition: `v^P(A) = v(∪_{j∈A} S_j)` (Kotsiopoulos et al., *Approximation of group explainers with
@@ -34,10 +35,14 @@ impl<'a, G: Game> QuotientGame<'a, G> {
     ///
     /// # Errors
     ///
-    /// [`GameError::PartitionOfOthers`] where the partition is of another number of players.
+    /// [`GameError::PartitionOfOthers`] where the partition is of another number of players, [`GameError::Memory`] for more groups of more
+    /// players than there is memory for their bits.
     pub fn new(game: G, partition: &'a Partition) -> Result<Self, GameError> {
         let players = game.players();
         partition.check_players(players)?;
+        let bytes = memory::product([2, partition.len(), crate::words_for(players) + 4, 8]);
+        let what = || format!("the game of {} groups of {players} players", partition.len());
+        memory::check(bytes, what, "use fewer groups")?;
         let mut bits = Coalitions::with_capacity(players, partition.len());
         partition.groups().iter().for_each(|group| bits.push_members(group.iter().copied()));
         let words = bits.iter().map(|row| row.words().to_vec()).collect();

@@ -8,6 +8,7 @@
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
+use crate::memory;
 use crate::parallel;
 
 /// The most players of a table: 8 GiB for one output.
@@ -71,11 +72,13 @@ impl TabulatedGame {
     ///
     /// # Errors
     ///
-    /// [`GameError::Players`] for more than 30 players, [`GameError::NotFinite`] if a value is not, and whatever the game says; of
-    /// several, that of the first block.
+    /// [`GameError::Players`] for more than 30 players, [`GameError::Memory`] for more outputs than there is memory for,
+    /// [`GameError::NotFinite`] if a value is not, and whatever the game says; of several, that of the first block.
     pub fn from_game(game: &(impl Game + ?Sized)) -> Result<Self, GameError> {
         let (players, outputs) = (game.players(), game.outputs());
         check_players(players)?;
+        let what = || format!("the table of all coalitions of {players} players with {outputs} outputs");
+        memory::check(memory::product([1 << players, outputs, 8]), what, "use fewer players or outputs")?;
         let mut values = vec![0.0; outputs << players];
         let ask = |(index, out): (usize, &mut [f64])| {
             let first = (index * BLOCK) as u64;

@@ -4,6 +4,9 @@
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionsError {
+    /// More pairs of features than there is memory for.
+    #[error(transparent)]
+    Memory(#[from] apportion_games::TooMuchMemory),
     /// An infinite number in the data.
     #[error(
         "row {row} has the value {value} in column {column}, and dependence between features is computed with it; pass a finite number, or \

@@ -32,7 +32,7 @@ impl DependenceMatrix {
             return Err(PartitionsError::Pairs { given: values.len(), features });
         }
         if let Some(at) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
-            let (first, second) = pairs_of(features)[at];
+            let (first, second) = pair_at(features, at);
             return Err(PartitionsError::Dependence { first, second, value: values[at] });
         }
         Ok(Self { features, values, origin: None })
@@ -92,7 +92,26 @@ impl DependenceMatrix {
     }
 }
 
-/// All pairs of `features` features, in the order in which matrices store them.
-pub(crate) fn pairs_of(features: usize) -> Vec<(usize, usize)> {
-    (0..features).flat_map(|first| (first + 1..features).map(move |second| (first, second))).collect()
+/// The pair of features whose number a matrix stores at `at`.
+fn pair_at(features: usize, mut at: usize) -> (usize, usize) {
+    let mut first = 0;
+    while at >= features - first - 1 {
+        at -= features - first - 1;
+        first += 1;
+    }
+    (first, first + 1 + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_stored_row_by_row_above_the_diagonal() {
+        for features in 2..6 {
+            let pairs =
+                (0..features).flat_map(|first| (first + 1..features).map(move |second| (first, second)));
+            pairs.enumerate().for_each(|(at, pair)| assert_eq!(pair_at(features, at), pair));
+        }
+    }
 }

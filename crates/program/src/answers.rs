@@ -20,6 +20,8 @@ pub(crate) struct Answer {
     pub(crate) rows: usize,
     /// What the program calls its outputs, where it said so.
     pub(crate) names: Option<Vec<String>>,
+    /// The first line that the program answered, in its first answer, if it may be a number with a decimal comma.
+    pub(crate) decimal_comma: Option<String>,
 }
 
 /// Why no more answers come.
@@ -90,10 +92,14 @@ impl<R: Read> Lines<R> {
                     return Err(End::Fault(self.no_numbers()));
                 }
                 let given = answer.values.len() - before;
-                let wanted = *self.width.get_or_insert(given);
+                let wanted = self.width.unwrap_or(given);
                 if given != wanted {
                     return Err(End::Fault(ProgramError::LineWidth { line: self.read, given, wanted }));
                 }
+                if self.width.is_none() && may_be_decimal_comma(line) {
+                    answer.decimal_comma = Some(shown(&String::from_utf8_lossy(line)));
+                }
+                self.width = Some(given);
                 answer.rows += 1;
                 came.store(answer.rows, Ordering::Relaxed);
             }
@@ -118,6 +124,11 @@ impl<R: Read> Lines<R> {
         let text = String::from_utf8_lossy(self.line.trim_ascii());
         ProgramError::NotNumbers { line: self.read, text: shown(&text) }
     }
+}
+
+/// Returns whether a line of several numbers may be a single number with a decimal comma: outputs with decimal points in all of them are not.
+fn may_be_decimal_comma(line: &[u8]) -> bool {
+    line.contains(&b',') && line.split(|&byte| byte == b',').any(|cell| !cell.contains(&b'.'))
 }
 
 /// Appends the numbers of a line, between commas or blanks; false where something is none.
@@ -192,6 +203,7 @@ mod arrow {
                 rows: block.values.len() / block.columns.max(1),
                 values: std::mem::take(&mut block.values),
                 names: block.names.clone(),
+                decimal_comma: None,
             };
             if receive(answer) { Ok(()) } else { Err(Stopped::NotWanted) }
         });
@@ -228,8 +240,13 @@ mod tests {
         assert_eq!(
             answers,
             [
-                Answer { values: vec![1.0, -2.5, 300.0, 0.0], rows: 2, names },
-                Answer { values: vec![5.0, 6.0], rows: 1, names: None },
+                Answer {
+                    values: vec![1.0, -2.5, 300.0, 0.0],
+                    rows: 2,
+                    names,
+                    decimal_comma: Some("1,-2.5".into()),
+                },
+                Answer { values: vec![5.0, 6.0], rows: 1, ..Answer::default() },
             ]
         );
         assert!(matches!(end, End::Closed));
@@ -256,6 +273,24 @@ mod tests {
         let (_, end) = answers("1,2\n\n3\n", 9);
         let End::Fault(error) = end else { panic!("{end:?}") };
         assert!(matches!(error, ProgramError::LineWidth { line: 3, given: 1, wanted: 2 }), "{error}");
+    }
+
+    #[test]
+    fn numbers_with_decimal_commas_are_recognized() {
+        for (text, line) in [
+            ("5,25\n6,5\n\n", Some("5,25")),
+            ("-1,5e-3\n\n", Some("-1,5e-3")),
+            ("1.234,5\n\n", Some("1.234,5")),
+            ("0.25,0.75\n\n", None),
+            ("1.0,-2.5,3e1\n\n", Some("1.0,-2.5,3e1")),
+            ("5 25\n\n", None),
+            ("5.25\n1.5\n\n", None),
+        ] {
+            let (answers, _) = answers(text, 9);
+            assert_eq!(answers[0].decimal_comma.as_deref(), line, "{text}");
+        }
+        let (answers, _) = answers("1,2\n\n1,2\n\n", 9);
+        assert_eq!(answers[1].decimal_comma, None);
     }
 
     #[test]

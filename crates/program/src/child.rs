@@ -273,7 +273,7 @@ mod tests {
     }
 
     fn answer() -> Event {
-        Event::Answer(Answer { values: vec![1.0], rows: 1, names: None })
+        Event::Answer(Answer { values: vec![1.0], rows: 1, ..Answer::default() })
     }
 
     #[test]

@@ -108,7 +108,10 @@ pub enum ProgramError {
         text: String,
     },
     /// A row with another number of outputs than the rows before.
-    #[error("line {line} of the program's output has {given} numbers, but the rows before it have {wanted}")]
+    #[error(
+        "line {line} of the program's output has {given} numbers, but the rows before it have {wanted}; commas separate outputs, so write \
+         decimals with a point"
+    )]
     LineWidth {
         /// Which line, from 1.
         line: usize,
@@ -149,17 +152,29 @@ pub enum ProgramError {
         /// What came out.
         value: f64,
     },
-    /// A row that got other outputs beside itself than alone.
+    /// A row whose outputs changed from one batch to another.
     #[error(
-        "output {output} of the same row is {alone} alone and {together} in a batch of two; a model must be a function of a row: it must not draw at random, nor look at the rows beside"
+        "output {output} of the row {row:?} is {first} {} and {second} {}{}; a model must be a function of a row: it must not draw at \
+         random, count its calls or depend on other rows of a batch",
+        Together(*first_rows),
+        Together(*second_rows),
+        if *at_end { " at the end of the run" } else { "" }
     )]
     NotAFunction {
+        /// The cells of the row, as the program reads them.
+        row: String,
         /// Which of the outputs.
         output: usize,
-        /// In a batch of its own.
-        alone: f64,
-        /// In a batch of two.
-        together: f64,
+        /// The output in the earlier batch.
+        first: f64,
+        /// Rows of that batch.
+        first_rows: usize,
+        /// The output in the later batch.
+        second: f64,
+        /// Rows of that batch.
+        second_rows: usize,
+        /// Whether the later batch was the check at the end of a run.
+        at_end: bool,
     },
     /// A number in a column of words that stands for none of them.
     #[error("row {row} has the value {value} in column {column:?}, which has {words} words, numbered from 0")]
@@ -185,6 +200,18 @@ pub struct Batch(pub(crate) usize);
 impl std::fmt::Display for Batch {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(to, "its batch {}", self.0)
+    }
+}
+
+/// A number of rows that are predicted together.
+struct Together(usize);
+
+impl std::fmt::Display for Together {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            1 => to.write_str("alone"),
+            rows => write!(to, "in a batch of {rows} rows"),
+        }
     }
 }
 

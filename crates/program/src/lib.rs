@@ -5,9 +5,11 @@
 //! use apportion_program::{Column, Program, ProgramError, ProgramOptions};
 //!
 //! let columns = [Column::new("age"), Column::new("bmi")];
-//! let row = [41.0, 27.5];
-//! let program = Program::start("python3 server.py", &columns, &row, &ProgramOptions::default())?;
-//! let outputs = program.predictions(Rows::new(&[41.0, 27.5, 63.0, 22.1], 2))?;
+//! let values = [41.0, 27.5, 63.0, 22.1];
+//! let rows = Rows::new(&values, 2);
+//! let program = Program::start("python3 server.py", &columns, rows, &ProgramOptions::default())?;
+//! let outputs = program.predictions(rows)?;
+//! program.finish()?;
 //! # Ok::<(), ProgramError>(())
 //! ```
 //!

@@ -35,7 +35,7 @@ pub(crate) fn were_ended() -> bool {
     ENDED.load(Ordering::SeqCst)
 }
 
-/// A process with all that it started. Nothing of it outlives this.
+/// A process with all that it started. On Unix nothing in its process group outlives this, whichever way the process ends.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
@@ -80,8 +80,11 @@ impl Process {
         let deadline = Instant::now() + limit;
         let mut pause = Duration::from_micros(200);
         loop {
-            if self.status.is_none() {
-                self.status = self.child.try_wait().ok().flatten();
+            if self.status.is_none() && has_ended(&mut self.child) {
+                // A background process that it started does not outlive it. Until the process is waited for, its number, which is that
+                // of its group, stays its own.
+                kill_with_all(self.child.id());
+                self.status = self.child.wait().ok();
                 self.forget();
             }
             if self.status.is_some() || Instant::now() >= deadline {
@@ -148,6 +151,21 @@ fn shell(command: &str) -> Command {
     // The shell takes the command as it stands, quotes and all.
     shell.raw_arg("/C").raw_arg(command);
     shell
+}
+
+/// Returns whether a process has ended. It is not waited for, so that its number stays its own until its group is ended.
+#[cfg(unix)]
+fn has_ended(child: &mut Child) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    id.is_some_and(|id| !matches!(waitid(WaitId::Pid(id), options), Ok(None)))
+}
+
+#[cfg(windows)]
+fn has_ended(child: &mut Child) -> bool {
+    matches!(child.try_wait(), Ok(Some(_)))
 }
 
 /// Ends a process and what it started.

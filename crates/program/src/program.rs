@@ -1,6 +1,7 @@
 //! A program as a model.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use apportion_games::{BoxError, Model, Rows};
 
@@ -10,11 +11,14 @@ use crate::column::Column;
 use crate::error::{Batch, ProgramError};
 use crate::options::ProgramOptions;
 use crate::pool::Pool;
-use crate::process::were_ended;
+use crate::process::{shown, were_ended};
 use crate::requests::Requests;
 
-/// How far the outputs of a row may be apart alone and in a batch, relative to the largest. Rounding leaves far less.
-const AGREEMENT: f64 = 1e-6;
+/// Maximum difference between the outputs of a row in two batches, relative to the largest output. Rounding in single precision, in another
+/// order for another size of the batch, stays below it.
+const AGREEMENT: f64 = 1e-5;
+/// Maximum number of different rows in the trial batch.
+const TRIAL_ROWS: usize = 8;
 
 /// A command that reads rows and writes outputs, as [`Format`](crate::Format) describes; a [`Model`] of games.
 ///
@@ -32,29 +36,53 @@ pub struct Program {
     options: ProgramOptions,
     outputs: usize,
     names: Option<Vec<String>>,
+    /// See [`decimal_comma`](Self::decimal_comma).
+    decimal_comma: Option<String>,
+    /// Rows whose outputs are compared again at the end of a run.
+    witnesses: Mutex<Vec<Witness>>,
+    /// Whether a row of the run has been compared alone and in its batch.
+    is_compared: AtomicBool,
+    /// The largest output of the trial, in absolute value: differences are relative to it.
+    scale: f64,
     restarts: AtomicUsize,
     pool: Pool,
 }
 
+/// A row and its outputs in a batch.
+struct Witness {
+    row: Vec<f64>,
+    outputs: Vec<f64>,
+    /// Rows of the batch.
+    together: usize,
+}
+
 impl Program {
-    /// Starts a command that reads rows of these `columns`, and asks it for the outputs of `row`: alone, and twice in one batch, which
-    /// must be the same. The number of outputs is that of the first answer.
+    /// Starts a command that reads rows of these `columns`, and tries it on the first of `rows`: alone, together with up to seven
+    /// different rows in one batch (with itself, if there is no other), and the last row of that batch alone. The outputs of a row must be
+    /// the same in all batches. The number of outputs is that of the first answer.
+    ///
+    /// Later, one row of the first batch is predicted again alone; [`finish`](Self::finish) repeats these rows at the end of a run.
     ///
     /// # Errors
     ///
-    /// [`ProgramError::Options`], [`ProgramError::Start`], [`ProgramError::NotAFunction`], and what
+    /// [`ProgramError::Options`] (also without any row), [`ProgramError::Start`], [`ProgramError::NotAFunction`], and what
     /// [`predictions`](Self::predictions) returns. The command is not started again.
     pub fn start(
         command: &str,
         columns: &[Column],
-        row: &[f64],
+        rows: Rows<'_>,
         options: &ProgramOptions,
     ) -> Result<Self, ProgramError> {
         check(command, options)?;
         let requests = Requests::new(options.format, columns)?;
-        let twice = [row, row].concat();
-        let (alone, twice) = (Rows::try_new(row, columns.len())?, Rows::try_new(&twice, columns.len())?);
-        requests.check(alone)?;
+        let Some(row) = rows.iter().next() else {
+            return Err(ProgramError::options(
+                "a program is tried on a row before the run; pass at least one",
+            ));
+        };
+        let trial = Trial::new(rows, row);
+        let (alone, together) = (trial.rows(0..1)?, trial.rows(0..trial.count)?);
+        requests.check(together)?;
         let mut child = Child::start(command, &requests, options)?;
         let mut answers = Vec::new();
         let mut receive = |_, batch, answer: Answer| {
@@ -63,16 +91,36 @@ impl Program {
             Ok(())
         };
         let asked = child.ask(&requests, alone, 1, &mut receive);
-        let asked = asked.and_then(|()| child.ask(&requests, twice, options.batch_rows, &mut receive));
+        let asked = asked.and_then(|()| child.ask(&requests, together, options.batch_rows, &mut receive));
+        let asked = asked.and_then(|()| match trial.is_of_one_row {
+            true => Ok(()),
+            false => child.ask(&requests, trial.rows(trial.count - 1..trial.count)?, 1, &mut receive),
+        });
         if let Err(error) = asked {
             child.kill();
             return Err(error);
         }
         let (_, first) = answers.swap_remove(0);
         let outputs = first.values.len();
+        let mut scale = largest(&first.values);
         for (batch, answer) in &answers {
             check_outputs(*batch, answer, outputs)?;
-            check_function(&first.values, &answer.values)?;
+            scale = scale.max(largest(&answer.values));
+        }
+        // In the order in which they came: the first row alone, all rows, the last of them alone.
+        answers.sort_by_key(|(batch, _)| batch.0);
+        let all: Vec<f64> = answers.into_iter().flat_map(|(_, answer)| answer.values).collect();
+        let together_rows = trial.count.min(options.batch_rows);
+        let compare = |row: usize, earlier: (&[f64], usize), later: (&[f64], usize)| {
+            let differ = Differ { earlier, later, scale, at_end: false };
+            differ.check(|| Ok(requests.cells(trial.rows(row..row + 1)?)))
+        };
+        compare(0, (&first.values, 1), (&all[..outputs], together_rows))?;
+        let last = trial.count - 1;
+        let last_together = (&all[last * outputs..][..outputs], together_rows);
+        match trial.is_of_one_row {
+            true => compare(last, (&first.values, 1), last_together)?,
+            false => compare(last, last_together, (&all[trial.count * outputs..], 1))?,
         }
         if let Some(names) = first.names.as_ref().filter(|names| names.len() != outputs) {
             let (given, wanted) = (outputs, names.len());
@@ -83,7 +131,11 @@ impl Program {
             requests,
             options: options.clone(),
             outputs,
+            decimal_comma: first.decimal_comma.filter(|_| first.names.is_none()),
             names: first.names,
+            witnesses: Mutex::new(vec![Witness { row: row.to_vec(), outputs: first.values, together: 1 }]),
+            is_compared: AtomicBool::new(options.batch_rows == 1),
+            scale,
             restarts: AtomicUsize::new(0),
             pool: Pool::new(child, options.workers - 1),
         })
@@ -97,6 +149,23 @@ impl Program {
     /// What the program calls its outputs, where it said so.
     pub fn output_names(&self) -> Option<&[String]> {
         self.names.as_deref()
+    }
+
+    /// Returns the first line of the program's answers if it may be a single number with a decimal comma, as in `5,25`: several outputs
+    /// separated by commas, which the program has not named, some of them without a decimal point.
+    pub fn decimal_comma(&self) -> Option<&str> {
+        self.decimal_comma.as_deref()
+    }
+
+    /// Predicts a few rows again that were predicted before, to be called at the end of a run: the program must still return the same
+    /// outputs.
+    ///
+    /// # Errors
+    ///
+    /// [`ProgramError::NotAFunction`], and what [`predictions`](Self::predictions) returns.
+    pub fn finish(&self) -> Result<(), ProgramError> {
+        let witnesses = self.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
+        witnesses.iter().try_for_each(|witness| self.compare(witness, true))
     }
 
     /// How many times a process was started in the place of one that died or took too long.
@@ -121,6 +190,33 @@ impl Program {
     }
 
     fn predict_into(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), ProgramError> {
+        self.evaluate(rows, out)?;
+        // The last row of the first batch that has different rows: a mean over a batch, for example, changes it.
+        let together = rows.len().min(self.options.batch_rows);
+        let last = together.saturating_sub(1);
+        if last == 0
+            || have_same_bits(rows.row(0), rows.row(last))
+            || self.is_compared.swap(true, Ordering::Relaxed)
+        {
+            return Ok(());
+        }
+        let outputs = out[last * self.outputs..][..self.outputs].to_vec();
+        let witness = Witness { row: rows.row(last).to_vec(), outputs, together };
+        self.compare(&witness, false)?;
+        self.witnesses.lock().unwrap_or_else(PoisonError::into_inner).push(witness);
+        Ok(())
+    }
+
+    /// Predicts a row alone, and compares its outputs with those before.
+    fn compare(&self, witness: &Witness, at_end: bool) -> Result<(), ProgramError> {
+        let row = Rows::try_new(&witness.row, self.requests.columns())?;
+        let mut alone = vec![0.0; self.outputs];
+        self.evaluate(row, &mut alone)?;
+        let (earlier, later) = ((&witness.outputs[..], witness.together), (&alone[..], 1));
+        Differ { earlier, later, scale: self.scale, at_end }.check(|| Ok(self.requests.cells(row)))
+    }
+
+    fn evaluate(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), ProgramError> {
         self.requests.check(rows)?;
         if rows.is_empty() {
             return Ok(());
@@ -224,17 +320,72 @@ fn check_finite(answer: &Answer, outputs: usize, first: usize) -> Result<(), Pro
     }
 }
 
-/// Refuses outputs of rows, all of them the same, that are not those of the row `alone`.
-fn check_function(alone: &[f64], together: &[f64]) -> Result<(), ProgramError> {
-    let largest = alone.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
-    for row in together.chunks(alone.len()) {
-        for (output, (&alone, &together)) in alone.iter().zip(row).enumerate() {
-            if (alone - together).abs() > AGREEMENT * largest {
-                return Err(ProgramError::NotAFunction { output, alone, together });
+/// The rows that a program is tried on.
+struct Trial {
+    values: Vec<f64>,
+    columns: usize,
+    /// Number of rows, at least two.
+    count: usize,
+    /// Whether they are the same row twice.
+    is_of_one_row: bool,
+}
+
+impl Trial {
+    /// The first of `rows` and other rows that differ from it, at most [`TRIAL_ROWS`].
+    fn new(rows: Rows<'_>, first: &[f64]) -> Self {
+        let others = rows.iter().filter(|row| !have_same_bits(row, first)).take(TRIAL_ROWS - 1);
+        let mut values = first.to_vec();
+        others.for_each(|row| values.extend(row));
+        let is_of_one_row = values.len() == first.len();
+        if is_of_one_row {
+            values.extend(first);
+        }
+        Self { count: values.len() / first.len().max(1), values, columns: first.len(), is_of_one_row }
+    }
+
+    fn rows(&self, range: std::ops::Range<usize>) -> Result<Rows<'_>, ProgramError> {
+        Ok(Rows::try_new(&self.values[range.start * self.columns..range.end * self.columns], self.columns)?)
+    }
+}
+
+/// Returns whether two rows have the same bits; NaN is equal to itself.
+fn have_same_bits(one: &[f64], other: &[f64]) -> bool {
+    one.iter().zip(other).all(|(one, other)| one.to_bits() == other.to_bits())
+}
+
+fn largest(outputs: &[f64]) -> f64 {
+    outputs.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()))
+}
+
+/// The outputs of a row in two batches, each with the number of rows of the batch.
+struct Differ<'a> {
+    earlier: (&'a [f64], usize),
+    later: (&'a [f64], usize),
+    scale: f64,
+    at_end: bool,
+}
+
+impl Differ<'_> {
+    /// Returns an error with the first output that differs; `cells` returns the text of the row for it.
+    fn check(&self, cells: impl Fn() -> Result<String, ProgramError>) -> Result<(), ProgramError> {
+        let ((earlier, first_rows), (later, second_rows)) = (self.earlier, self.later);
+        let limit = AGREEMENT * self.scale.max(largest(earlier)).max(largest(later));
+        for (output, (&first, &second)) in earlier.iter().zip(later).enumerate() {
+            if (first - second).abs() > limit {
+                let (row, at_end) = (shown(&cells()?), self.at_end);
+                return Err(ProgramError::NotAFunction {
+                    row,
+                    output,
+                    first,
+                    first_rows,
+                    second,
+                    second_rows,
+                    at_end,
+                });
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 impl Model for Program {

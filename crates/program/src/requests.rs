@@ -67,6 +67,13 @@ impl Requests {
         Ok(())
     }
 
+    /// Returns the cells of a row as the line of CSV that has them.
+    pub(crate) fn cells(&self, row: Rows<'_>) -> String {
+        let text = lines(&self.columns, row);
+        let text = String::from_utf8_lossy(&text);
+        text.split_once('\n').map_or("", |(_, cells)| cells).trim_end_matches('\n').to_owned()
+    }
+
     /// A batch of rows that were checked.
     pub(crate) fn batch(&self, rows: Rows<'_>) -> Result<Vec<u8>, ProgramError> {
         match self.format {

@@ -13,6 +13,9 @@ use crate::nearest::{list, nearest};
 use crate::table::{Block, Read};
 use crate::wanted::Wanted;
 
+/// Maximum number of columns of a table.
+pub(crate) const MAX_COLUMNS: usize = 1 << 20;
+
 /// The column that is set aside where none is named.
 const DEFAULT_TARGET: &str = "target";
 

@@ -52,6 +52,9 @@ pub enum SamplerError {
         /// Weights wanted.
         wanted: usize,
     },
+    /// A sample that takes more memory than there is.
+    #[error(transparent)]
+    Memory(#[from] apportion_games::TooMuchMemory),
     /// More rows than a sample may have.
     #[error("a sample of {given} coalitions was asked for; the most is {most}, so lower the budget")]
     TooManyRows {

@@ -4,6 +4,9 @@
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolverError {
+    /// A matrix that takes more memory than there is.
+    #[error(transparent)]
+    Memory(#[from] apportion_games::TooMuchMemory),
     /// A design without players has no coefficients.
     #[error("the coalitions have no players; a regression needs at least one")]
     NoPlayers,

@@ -1,5 +1,7 @@
 //! The normal equations of a regression and their solution: factored, or by conjugate gradients on the rows.
 
+use apportion_games::memory;
+
 use crate::design::Design;
 use crate::error::SolverError;
 use crate::factor::{Factor, Factorization, dot, remove_mean};
@@ -59,6 +61,16 @@ impl Inverse {
     }
 }
 
+/// Checks that a Gram matrix of so many players fits into memory, with its factors.
+fn check_memory(players: usize) -> Result<(), SolverError> {
+    let what = || format!("a regression on {players} players");
+    Ok(memory::check(
+        memory::product([4, players, players, 8]),
+        what,
+        "use fewer players, or put them into groups",
+    )?)
+}
+
 /// The rows of a design with the inverse of their Gram matrix, to whose diagonal a penalty is added; one for all outputs.
 pub(crate) struct System {
     pub(crate) rows: Rows,
@@ -109,6 +121,7 @@ impl System {
 
     /// `penalty` in the scale of the weights of `rows`.
     fn factored(rows: Rows, groups: &Groups, kernel: Kernel, penalty: f64) -> Result<Self, SolverError> {
+        check_memory(rows.bits.players)?;
         let kernel = groups.kernel(kernel);
         let mut gram = gram(&rows.bits, groups, kernel);
         let (n, total) = (rows.bits.players, groups.total());

@@ -1,6 +1,6 @@
 //! What can go wrong when an oracle is asked.
 
-use apportion_games::GameError;
+use apportion_games::{GameError, TooMuchMemory};
 use apportion_models::ModelError;
 use apportion_values::ValueError;
 
@@ -41,10 +41,7 @@ pub enum TreeError {
         model: String,
     },
     /// More pairwise interactions than there is memory for.
-    #[error(
-        "interactions of {players} players for {outputs} outputs of {rows} rows are more numbers than there is memory for: explain fewer \
-         rows at a time, or features in groups"
-    )]
+    #[error("{memory}")]
     TooManyPairs {
         /// Rows to explain.
         rows: usize,
@@ -52,6 +49,8 @@ pub enum TreeError {
         players: usize,
         /// Outputs of the model.
         outputs: usize,
+        /// The bytes that they take, and the bytes that can be used.
+        memory: TooMuchMemory,
     },
     /// Outputs that are infinite.
     #[error(

@@ -101,7 +101,7 @@ impl CoalitionalValue {
             return Err(ValueError::Levels { needed, most: MOST_PLAYERS });
         }
         let (base, full) = ends(game)?;
-        let coalitions = hierarchy.coalitions();
+        let coalitions = hierarchy.try_coalitions().map_err(GameError::from)?;
         let mut values = vec![0.0; players * outputs];
         for group in groups_of_players(hierarchy) {
             let of_group = GroupGame::new(game, self, hierarchy, &coalitions, group, &base);

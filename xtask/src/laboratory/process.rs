@@ -10,9 +10,6 @@ use std::time::{Duration, Instant};
 
 use super::interrupt;
 
-/// Bytes of a line: more than a million coalitions of a thousand players need.
-const MOST: usize = 1 << 30;
-
 /// How long a process may take to end once its standard input has ended.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -47,15 +44,17 @@ pub(crate) struct Process {
     /// The end of what it wrote to its standard error, and who listens.
     errors: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
+    /// Maximum number of bytes of a line.
+    max_line: usize,
 }
 
 impl Process {
-    /// Runs a command by the shell. Its standard error is passed on to ours.
+    /// Runs a command by the shell, of which a line of more than `max_line` bytes is not read. Its standard error is passed on to ours.
     ///
     /// # Errors
     ///
     /// If it cannot be started.
-    pub(crate) fn start(command: &str) -> io::Result<Self> {
+    pub(crate) fn start(command: &str, max_line: usize) -> io::Result<Self> {
         let mut shell = shell(command);
         let mut child =
             interrupt::start(shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()))?;
@@ -71,10 +70,18 @@ impl Process {
         let listener = thread("estimator-errors").spawn(move || listen(stderr, &kept))?;
         let unfinished: Arc<AtomicUsize> = Arc::default();
         let begun = Arc::clone(&unfinished);
-        let process =
-            Self { child, has_ended: false, input: Some(input), output, unfinished, errors, listener };
+        let process = Self {
+            child,
+            has_ended: false,
+            input: Some(input),
+            output,
+            unfinished,
+            errors,
+            listener,
+            max_line,
+        };
         thread("estimator-input").spawn(move || write(stdin, &to_write))?;
-        thread("estimator-output").spawn(move || read(stdout, &begun, &came))?;
+        thread("estimator-output").spawn(move || read(stdout, max_line, &begun, &came))?;
         Ok(process)
     }
 
@@ -110,7 +117,9 @@ impl Process {
     pub(crate) fn read(&mut self, limit: Duration) -> Result<String, Ending> {
         match self.output.recv_timeout(limit) {
             Ok(Ok(line)) => Ok(line),
-            Ok(Err(error)) if error.kind() == io::ErrorKind::FileTooLarge => Err(Ending::LongLine(MOST)),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::FileTooLarge => {
+                Err(Ending::LongLine(self.max_line))
+            }
             Ok(Err(error)) => Err(Ending::Ended(error.to_string())),
             Err(RecvTimeoutError::Timeout) => Err(Ending::Silent(self.unfinished.load(Ordering::Relaxed))),
             Err(RecvTimeoutError::Disconnected) => Err(Ending::Ended(self.end())),
@@ -159,10 +168,10 @@ fn write(mut input: ChildStdin, lines: &Receiver<String>) {
     }
 }
 
-fn read(output: ChildStdout, begun: &AtomicUsize, came: &SyncSender<io::Result<String>>) {
+fn read(output: ChildStdout, max_line: usize, begun: &AtomicUsize, came: &SyncSender<io::Result<String>>) {
     let mut output = BufReader::new(output);
     loop {
-        let said = match read_line(&mut output, begun) {
+        let said = match read_line(&mut output, max_line, begun) {
             Ok(line) if line.is_empty() => return,
             Ok(line) if line.iter().all(u8::is_ascii_whitespace) => continue,
             Ok(line) => Ok(String::from_utf8_lossy(&line).into_owned()),
@@ -176,7 +185,7 @@ fn read(output: ChildStdout, begun: &AtomicUsize, came: &SyncSender<io::Result<S
 }
 
 /// A line with its end, what comes before the end of everything, or nothing; `begun` is how much of it there is until then.
-fn read_line(output: &mut impl BufRead, begun: &AtomicUsize) -> io::Result<Vec<u8>> {
+fn read_line(output: &mut impl BufRead, max_line: usize, begun: &AtomicUsize) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     loop {
         let piece = match output.fill_buf() {
@@ -185,14 +194,14 @@ fn read_line(output: &mut impl BufRead, begun: &AtomicUsize) -> io::Result<Vec<u
         };
         let end = piece.iter().position(|&byte| byte == b'\n');
         let taken = end.map_or(piece.len(), |at| at + 1);
+        if line.len() + taken > max_line {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         line.extend_from_slice(&piece[..taken]);
         output.consume(taken);
         if end.is_some() || taken == 0 {
             begun.store(0, Ordering::Relaxed);
             return Ok(line);
-        }
-        if line.len() >= MOST {
-            return Err(io::ErrorKind::FileTooLarge.into());
         }
         begun.store(line.len(), Ordering::Relaxed);
     }

@@ -34,7 +34,10 @@ pub(crate) enum ProgramError {
         "the program ended ({status}) after {evaluations} evaluations, before it wrote an estimate; {last_words}"
     )]
     Ended { status: String, evaluations: usize, last_words: String },
-    #[error("a line of the program has no end within {} MiB; write one JSON object per line", .0 >> 20)]
+    #[error(
+        "a line of the program has no end within {0} bytes, more than the whole budget takes; write one JSON object per line, and end it \
+         with a line feed"
+    )]
     LongLine(usize),
     #[error(
         "the program wrote {line:?}, which is no line of the protocol ({why}); write {{\"coalitions\": [\"0110\", …]}}, \
@@ -104,7 +107,7 @@ pub(crate) fn estimate(
     seed: u64,
     limit: Duration,
 ) -> Result<Answered, ProgramError> {
-    let started = Process::start(command);
+    let started = Process::start(command, max_line(game.players(), budget));
     let mut process =
         started.map_err(|source| ProgramError::Start { command: command.to_owned(), source })?;
     let players = game.players();
@@ -143,6 +146,13 @@ pub(crate) fn estimate(
             }
         }
     }
+}
+
+/// Maximum number of bytes of a line: twice those of all evaluations of the budget in one line, and of an estimate with 64 bytes for each
+/// player.
+fn max_line(players: usize, budget: usize) -> usize {
+    let coalitions = budget.saturating_mul(players.saturating_add(4));
+    coalitions.saturating_mul(2).max(players.saturating_mul(64)).saturating_add(1 << 16).min(1 << 30)
 }
 
 /// Why there is no line.
@@ -301,6 +311,29 @@ mod tests {
             std::thread::sleep(Duration::from_millis(300));
             assert!(before > 0 && size() == before, "{last}");
         }
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_refused_before_it_takes_memory() {
+        for endless in [
+            "cat /dev/zero",
+            "tr '\\0' x < /dev/zero",
+            "tr '\\0' ' ' < /dev/zero",
+            "echo '{\"coalitions\": [\"000\"]}'; read answer; tr '\\0' 1 < /dev/zero",
+            "printf '{\"estimate\": ['; while :; do printf '1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '; done",
+        ] {
+            let message = message(endless);
+            assert!(message.contains("has no end within 65728 bytes"), "{endless}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_line_may_have_the_whole_budget() {
+        // Blanks between coalitions, and numbers of many digits.
+        let command = r#"echo '{"coalitions":    ["000",    "100",    "011",    "111"]}'; read answer
+            echo '{"estimate": [1.00000000000000000000000000000000000, 2.00000000000000000000000000, 1.000000000000000]}'"#;
+        assert_eq!(run(command).unwrap(), Answered::Estimate(vec![1.0, 2.0, 1.0], 4));
+        assert_eq!(max_line(usize::MAX, usize::MAX), 1 << 30);
     }
 
     #[test]

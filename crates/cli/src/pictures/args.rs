@@ -6,6 +6,8 @@ use apportion::plots::Kind;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::command_line::CommandLine;
+
 #[derive(Debug, Args)]
 pub(crate) struct Plot {
     /// The figure: of one row waterfall and force; of all rows bar, beeswarm, heatmap, decision, cohorts; of one feature scatter; of pairs
@@ -81,7 +83,7 @@ pub(crate) struct Report {
 
     /// The command as it was typed.
     #[arg(skip)]
-    pub(crate) command: String,
+    pub(crate) command: CommandLine,
 }
 
 /// The name of a figure.

@@ -11,7 +11,7 @@ mod results;
 mod wanted;
 
 pub(crate) use args::{Plot, Report, kind};
-pub(crate) use command_line::as_typed;
+pub(crate) use command_line::{CommandLine, as_typed};
 pub(crate) use gathered::Head;
 pub(crate) use plot::run as plot;
 pub(crate) use report::run as report;

@@ -8,6 +8,7 @@ use apportion::plots::{self, Explained};
 use apportion_files::Destination;
 
 use super::args::Report;
+use super::command_line::CommandLine;
 use super::results;
 use crate::args::Explain;
 use crate::failure::Usage;
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &Report) -> Result<()> {
             path.display()
         );
     }
-    let mut page = plots::Report::new(explained).command(&args.command);
+    let mut page = with_command(plots::Report::new(explained), &args.command);
     if let Some((_, pairs)) = pairs {
         page = page.interactions(pairs);
     }
@@ -45,11 +46,19 @@ pub(crate) fn run(args: &Report) -> Result<()> {
 
 /// The page that `explain` is asked for, of results that took so long.
 pub(super) fn write(explained: &Explained, args: &Explain, took: Duration, page: &Destination) -> Result<()> {
-    let mut report = plots::Report::new(explained).command(&args.command).seconds(took.as_secs_f64());
+    let report = plots::Report::new(explained).seconds(took.as_secs_f64());
+    let mut report = with_command(report, &args.command);
     if explained.heading().interactions.is_some() {
         report = report.interactions(explained);
     }
     write_page(&report, page)
+}
+
+fn with_command<'e>(report: plots::Report<'e>, command: &CommandLine) -> plots::Report<'e> {
+    match command.is_abridged {
+        true => report.abridged_command(&command.text),
+        false => report.command(&command.text),
+    }
 }
 
 fn write_page(page: &plots::Report<'_>, destination: &Destination) -> Result<()> {

@@ -9,7 +9,7 @@
 //! The paper's products are `Π_{i ∈ T} z_i` of bits. Polynomials in signs are the same ones, and better conditioned. With
 //! `f(S) = v(∅) + Σ_T β_T (χ_T(S) − χ_T(∅))`, f(∅) is met as it is, and f(N) where `Σ_{|T| odd} β_T = (v(N) − v(∅))/2`.
 
-use apportion_games::Game;
+use apportion_games::{Game, memory};
 use apportion_samplers::{Pairing, SizeLaw};
 use apportion_values::Semivalue;
 
@@ -107,6 +107,18 @@ impl Estimator for PolyShap {
             Pairing::Paired => odd.max(even).saturating_mul(2),
         };
         at_most_all(rows.saturating_add(2).max(4), players)
+    }
+
+    /// The matrix of coalitions and products, its factors, and the products of two of its columns.
+    fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
+        let [odd, even] = self.terms(players);
+        let terms = odd.saturating_add(even);
+        match at_most_all(usize::MAX, players) <= budget {
+            true => memory::product([budget.min(at_most_all(usize::MAX, players)), outputs, 16]),
+            false => {
+                memory::product([3, budget, terms, 8]).saturating_add(memory::product([2, terms, terms, 8]))
+            }
+        }
     }
 
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {

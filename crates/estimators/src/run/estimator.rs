@@ -1,6 +1,6 @@
 //! The interface of all estimators.
 
-use apportion_games::{Game, Partition};
+use apportion_games::{Game, Partition, memory};
 use apportion_values::{Semivalue, SolutionConcept};
 use serde::{Serialize, Serializer};
 
@@ -38,8 +38,12 @@ pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// [`EstimatorError::Budget`] if the budget is below [`minimum_budget`](Self::minimum_budget), [`EstimatorError::NotFinite`] for values
-    /// beyond the numbers there are, and whatever the game reports.
+    /// beyond the numbers there are, [`EstimatorError::Memory`] if it needs more [`memory`](Self::memory) than there is, and whatever the
+    /// game reports.
     fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
+        let (players, outputs) = (game.players(), game.outputs());
+        let what = || format!("{} of {players} players from {budget} evaluations", self.name());
+        memory::check(self.memory(players, outputs, budget), what, "use fewer players or a smaller budget")?;
         in_own_units(game, |game| Ok(self.estimate_seen(game, budget, seed)?.with_unseen()))
     }
 
@@ -52,6 +56,15 @@ pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
     /// As [`estimate`](Self::estimate).
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64)
     -> Result<Explanation, EstimatorError>;
+
+    /// Returns the bytes that an estimate needs at most, by a rough bound, besides those of the game: checked before anything is allocated.
+    ///
+    /// By default those of a batch of coalitions, one for each player or evaluation, whichever are fewer.
+    fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
+        let rows = budget.min(players.saturating_add(1));
+        let row = apportion_games::words_for(players).saturating_add(outputs).saturating_add(4);
+        memory::product([rows, row, 8])
+    }
 
     /// Who the value divides among: each player by itself, or the groups that play as one.
     fn units(&self, players: usize) -> Vec<Vec<usize>> {
@@ -98,6 +111,9 @@ impl<E: Estimator + Serialize + ?Sized> Estimator for Box<E> {
     }
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         (**self).estimate_seen(game, budget, seed)
+    }
+    fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
+        (**self).memory(players, outputs, budget)
     }
     fn units(&self, players: usize) -> Vec<Vec<usize>> {
         (**self).units(players)

@@ -37,6 +37,7 @@ use crate::coalition::CoalitionView;
 use crate::conditional::counted::Counted;
 use crate::conditional::law::Sampling;
 use crate::error::GameError;
+use crate::memory;
 use crate::stream::{Purpose, coalition_unit, stream};
 use crate::synthetic::SyntheticRows;
 
@@ -351,7 +352,9 @@ pub(super) fn check_enough(data: &Counted, law: &'static str) -> Result<(), Game
                    give more rows, or explain fewer features (in the library a normal law takes a covariance of your own)",
         });
     }
-    Ok(())
+    let bytes = memory::product([6, columns, columns, 8]);
+    let what = || format!("the covariance of {columns} features");
+    Ok(memory::check(bytes, what, "explain fewer features")?)
 }
 
 /// Replaces numbers, each of which counts some number of times, by standard units; their mean and standard deviation, which is 0 if all

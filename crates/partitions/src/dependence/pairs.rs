@@ -1,6 +1,6 @@
 //! The dependence of all pairs of columns, each on the rows that have both.
 
-use apportion_games::{Rows, parallel};
+use apportion_games::{Rows, TooMuchMemory, memory, parallel};
 
 use super::Dependence;
 use super::binning::Binning;
@@ -9,7 +9,7 @@ use super::measure::Measure;
 use super::nearest_neighbours::NearestNeighbours;
 use super::spearman::Spearman;
 use crate::error::PartitionsError;
-use crate::matrix::{DependenceMatrix, pairs_of};
+use crate::matrix::DependenceMatrix;
 
 /// The least number of rows in which neither feature of a pair is missing.
 pub const LEAST_ROWS: usize = 10;
@@ -22,9 +22,10 @@ impl Dependence {
     ///
     /// # Errors
     ///
-    /// [`PartitionsError::Infinite`]; [`TooFewRows`](PartitionsError::TooFewRows) for a pair with fewer than [`LEAST_ROWS`];
+    /// [`PartitionsError::Memory`]; [`PartitionsError::Infinite`]; [`TooFewRows`](PartitionsError::TooFewRows) for a pair with fewer than [`LEAST_ROWS`];
     /// [`Bins`](PartitionsError::Bins) and [`Neighbours`](PartitionsError::Neighbours) where the rows allow no such number.
     pub fn matrix(&self, rows: Rows<'_>) -> Result<DependenceMatrix, PartitionsError> {
+        check_memory(rows.columns())?;
         let columns = columns(rows)?;
         let least_rows = fewest_rows(&columns)?;
         if columns.len() > 1 {
@@ -55,6 +56,14 @@ impl Dependence {
     }
 }
 
+/// Checks that the dependences of all pairs of so many features fit into memory, with the distances that are clustered: each pair takes
+/// three numbers, one of them while the threads' parts are put together.
+fn check_memory(features: usize) -> Result<(), TooMuchMemory> {
+    let bytes = memory::product([3, features, features.saturating_sub(1), 8]) / 2;
+    let what = || format!("the dependence of all pairs of {features} features");
+    memory::check(bytes, what, "use fewer features, or list the groups")
+}
+
 /// The columns of `rows`, none with infinite numbers.
 fn columns(rows: Rows<'_>) -> Result<Vec<Vec<f64>>, PartitionsError> {
     for (row, numbers) in rows.iter().enumerate() {
@@ -70,27 +79,32 @@ fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
     let rows = columns.first().map_or(0, Vec::len);
     let missing: Vec<bool> =
         columns.iter().map(|column| column.iter().any(|number| number.is_nan())).collect();
-    let complete = |&(first, second): &(usize, usize)| {
+    let complete = |first: usize, second: usize| {
         if missing[first] || missing[second] { both(&columns[first], &columns[second]).count() } else { rows }
     };
-    let pairs = pairs_of(columns.len());
-    let counts: Vec<usize> = parallel::map(&pairs, complete);
-    match pairs.iter().zip(&counts).find(|&(_, &complete)| complete < LEAST_ROWS) {
-        Some((&(first, second), &complete)) => {
-            Err(PartitionsError::TooFewRows { first, second, complete, least: LEAST_ROWS })
+    // Of each feature with those after it: the fewest rows, unless a pair has too few.
+    let fewest = |first: usize| {
+        let mut fewest = rows;
+        for second in first + 1..columns.len() {
+            let complete = complete(first, second);
+            if complete < LEAST_ROWS {
+                return Err(PartitionsError::TooFewRows { first, second, complete, least: LEAST_ROWS });
+            }
+            fewest = fewest.min(complete);
         }
-        None => Ok(counts.into_iter().min().unwrap_or(rows)),
-    }
+        Ok(fewest)
+    };
+    Ok(parallel::try_map(0..columns.len(), fewest)?.into_iter().min().unwrap_or(rows))
 }
 
-/// The dependence of all pairs, in the order of [`pairs_of`].
+/// The dependence of all pairs, in the order in which matrices store them.
 fn measure<M: Measure>(measure: &M, columns: &[Vec<f64>]) -> Vec<f64> {
     let prepared: Vec<Option<M::Prepared>> =
         parallel::map(columns.iter().enumerate(), |(column, numbers)| {
             let whole = numbers.iter().all(|number| !number.is_nan()) && !is_constant(numbers);
             whole.then(|| measure.prepare(numbers, column))
         });
-    let between = |(first, second): (usize, usize)| match (&prepared[first], &prepared[second]) {
+    let between = |first: usize, second: usize| match (&prepared[first], &prepared[second]) {
         (Some(one), Some(other)) => measure.between(one, other),
         _ => {
             let (one, other): (Vec<f64>, Vec<f64>) = both(&columns[first], &columns[second]).unzip();
@@ -100,7 +114,9 @@ fn measure<M: Measure>(measure: &M, columns: &[Vec<f64>]) -> Vec<f64> {
             measure.between(&measure.prepare(&one, first), &measure.prepare(&other, second))
         }
     };
-    parallel::map(pairs_of(columns.len()), between)
+    let of_first =
+        |first: usize| (first + 1..columns.len()).map(|second| between(first, second)).collect::<Vec<f64>>();
+    parallel::map(0..columns.len(), of_first).concat()
 }
 
 /// The numbers of two columns in the rows that have both.
@@ -110,4 +126,28 @@ fn both<'a>(first: &'a [f64], second: &'a [f64]) -> impl Iterator<Item = (f64, f
 
 fn is_constant(numbers: &[f64]) -> bool {
     numbers.iter().all(|&number| number == numbers[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_that_do_not_fit_into_memory_are_refused() {
+        for features in [1 << 24, 1 << 32, usize::MAX] {
+            let error = check_memory(features).unwrap_err().to_string();
+            assert!(error.contains(&format!("{features} features would take")), "{error}");
+            assert!(error.contains("use fewer features, or list the groups"), "{error}");
+        }
+        for features in [0, 1, 2, 1000] {
+            assert_eq!(check_memory(features), Ok(()));
+        }
+    }
+
+    #[test]
+    fn too_wide_data_are_refused_before_they_are_copied() {
+        let values = vec![0.0; 1 << 24];
+        let error = Dependence::AbsoluteSpearman.matrix(Rows::new(&values, values.len())).unwrap_err();
+        assert!(matches!(error, PartitionsError::Memory(_)), "{error}");
+    }
 }

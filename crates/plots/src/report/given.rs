@@ -9,5 +9,7 @@ pub(super) struct Given<'e> {
     pub(super) pairs: Option<&'e Explained>,
     pub(super) title: Option<String>,
     pub(super) command: Option<String>,
+    /// Whether parts of the command are left out.
+    pub(super) is_abridged: bool,
     pub(super) seconds: Option<f64>,
 }

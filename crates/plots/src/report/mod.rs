@@ -73,7 +73,9 @@ impl<'e> Report<'e> {
     /// Of these values.
     pub fn new(explained: &'e Explained) -> Self {
         let pairs = explained.heading.interactions.is_some().then_some(explained);
-        Self { given: Given { explained, pairs, title: None, command: None, seconds: None } }
+        Self {
+            given: Given { explained, pairs, title: None, command: None, is_abridged: false, seconds: None },
+        }
     }
 
     /// With the interactions of the same players [default: those of the values, where they have some].
@@ -95,6 +97,13 @@ impl<'e> Report<'e> {
     pub fn command(mut self, command: impl Into<String>) -> Self {
         self.given.command = Some(command.into());
         self
+    }
+
+    /// The command that made the page, without what a page must not show; the page says that parts are left out.
+    #[must_use]
+    pub fn abridged_command(mut self, command: impl Into<String>) -> Self {
+        self.given.is_abridged = true;
+        self.command(command)
     }
 
     /// How many seconds of wall time the values took.

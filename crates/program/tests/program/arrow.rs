@@ -30,7 +30,7 @@ fn a_batch_that_fills_both_pipes_many_times_is_answered() {
 #[test]
 fn an_output_may_be_called_target() {
     let columns = [Column::new("target"), Column::new("__index_level_0__x")];
-    let program = Program::start("cat", &columns, &[1.0, 2.0], &options()).unwrap();
+    let program = Program::start("cat", &columns, Rows::new(&[1.0, 2.0], 2), &options()).unwrap();
     assert_eq!(program.predictions(Rows::new(&[3.0, 4.0], 2)).unwrap(), [3.0, 4.0]);
 }
 
@@ -46,7 +46,7 @@ fn what_is_no_stream_is_refused() {
     let error = refusal("echo Loading; cat", &options());
     assert!(matches!(&error, ProgramError::NotArrow { problem } if problem.contains("Load")), "{error}");
     let text = [Column::of_words("w", vec!["a word".to_owned()])];
-    let error = Program::start("cat", &text, &[0.0], &options()).unwrap_err();
+    let error = Program::start("cat", &text, Rows::new(&[0.0], 1), &options()).unwrap_err();
     assert!(matches!(&error, ProgramError::NotArrow { problem } if problem.contains("a word")), "{error}");
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn options() -> ProgramOptions {
 
 /// Starts a program of two columns and asks it for the row (1, 2).
 pub(crate) fn start(command: &str, options: &ProgramOptions) -> Result<Program, ProgramError> {
-    Program::start(command, &columns(), &[1.0, 2.0], options)
+    Program::start(command, &columns(), Rows::new(&[1.0, 2.0], 2), options)
 }
 
 pub(crate) fn refusal(command: &str, options: &ProgramOptions) -> ProgramError {

@@ -146,6 +146,34 @@ fn closed_streams_are_told_apart() {
 }
 
 #[test]
+fn what_a_program_started_in_the_background_ends_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("id");
+    let path = file.display();
+    // With its streams, without them, ignoring signals, from a subshell that is gone, and after a failure.
+    for (background, ending) in [
+        (format!("sleep 1000 & echo $! > {path}"), ""),
+        (format!("sleep 1000 >/dev/null 2>&1 </dev/null & echo $! > {path}"), ""),
+        (format!("(trap '' HUP TERM INT; exec sleep 1000) >/dev/null 2>&1 & echo $! > {path}"), ""),
+        (format!("(sleep 1000 >/dev/null 2>&1 & echo $! > {path})"), ""),
+        (format!("(nohup sleep 1000 >/dev/null 2>&1 & echo $! > {path})"), "; exit 3"),
+    ] {
+        let _ = std::fs::remove_file(&file);
+        let program = start(&format!("{background}; {FIRST}{ending}"), &options()).unwrap();
+        assert_eq!(predictions(&program, &ROWS).unwrap(), VALUES);
+        let id = line_of(&file);
+        assert!(runs(&id), "{background}");
+        drop(program);
+        // It takes a moment until a process that was killed is gone.
+        let gone = (0..500).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            !runs(&id)
+        });
+        assert!(gone, "{background}");
+    }
+}
+
+#[test]
 fn a_process_ends_with_its_program() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("id");

@@ -1,6 +1,6 @@
 //! Programs that run, and answer what is no answer.
 
-use apportion_games::Model;
+use apportion_games::{Model, Rows};
 use apportion_program::{Column, Program, ProgramError, ProgramOptions};
 
 use crate::common::{FIRST, columns, options, predictions, refusal, shell, start};
@@ -82,9 +82,98 @@ fn an_answer_to_nothing_is_refused_with_the_next_batch() {
 #[test]
 fn a_program_that_draws_or_counts_is_no_function() {
     let error = refusal(&shell("n=$((n + 1)); echo $n", "echo"), &options());
-    assert!(matches!(error, ProgramError::NotAFunction { output: 0, alone: 1.0, .. }), "{error}");
+    assert!(matches!(error, ProgramError::NotAFunction { output: 0, first: 1.0, .. }), "{error}");
     let error = refusal(&shell("echo $count", "echo"), &options());
-    assert!(error.to_string().contains("1 alone and 2 in a batch of two"), "{error}");
+    let says = "output 0 of the row \"1,2\" is 1 alone and 2 in a batch of 2 rows";
+    assert!(error.to_string().starts_with(says), "{error}");
+}
+
+/// A server that reads all rows of a batch, and then writes `$x` and what `more` adds, `$sum` being the sum of x over the batch.
+fn batchwise(more: &str) -> String {
+    format!(
+        "read header; calls=0; while read count; do calls=$((calls + 1)); sum=0; all=''; i=0; \
+         while [ $i -lt $count ]; do IFS=, read x y; sum=$((sum + x)); all=\"$all $x\"; i=$((i + 1)); done; \
+         for x in $all; do echo $(({more})); done; echo; done"
+    )
+}
+
+#[test]
+fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
+    let rows = [1.0, 2.0, 1.0, 2.0, 4.0, 2.0, 7.0, 0.0];
+    let begun = |more: &str, rows: &[f64]| {
+        Program::start(&batchwise(more), &columns(), Rows::new(rows, 2), &options())
+    };
+    for (more, first, second) in [
+        // The value less the mean of the batch, of the two other kinds, the sum, the number of rows, and the calls.
+        ("x * count - sum", 0.0, -9.0),
+        ("sum - x", 0.0, 11.0),
+        ("sum", 1.0, 12.0),
+        ("x + 100 * (count > 2)", 1.0, 101.0),
+        ("x + (calls > 1)", 1.0, 2.0),
+    ] {
+        let error = begun(more, &rows).unwrap_err();
+        let ProgramError::NotAFunction { row, output: 0, first: was, second: is, at_end: false, .. } = &error
+        else {
+            panic!("{more}: {error}")
+        };
+        assert_eq!((row.as_str(), *was, *is), ("1,2", first, second), "{more}: {error}");
+    }
+    // The last row of the batch is compared, too.
+    let error = begun("x + (count > 1 && x == 7)", &rows).unwrap_err();
+    assert!(
+        error.to_string().starts_with("output 0 of the row \"7,0\" is 8 in a batch of 3 rows and 7 alone")
+    );
+    begun("x", &rows).unwrap().finish().unwrap();
+    assert!(begun("x", &[]).is_err());
+}
+
+#[test]
+fn outputs_that_depend_on_the_batch_are_refused_in_the_run_if_the_start_had_one_row() {
+    let program = start(&batchwise("x * count - sum"), &options()).unwrap();
+    // Equal rows show no difference.
+    assert_eq!(predictions(&program, &[3.0, 0.0, 3.0, 0.0]).unwrap(), [0.0, 0.0]);
+    let error = predictions(&program, &[3.0, 0.0, 5.0, 0.0]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("output 0 of the row \"5,0\" is 2 in a batch of 2 rows and 0 alone"),
+        "{error}"
+    );
+    // In batches of one row each there is nothing that a row could depend on.
+    let program = start(&batchwise("x * count - sum"), &options().batch_rows(1)).unwrap();
+    assert_eq!(predictions(&program, &[3.0, 0.0, 5.0, 0.0]).unwrap(), [0.0, 0.0]);
+    program.finish().unwrap();
+}
+
+#[test]
+fn outputs_that_change_during_a_run_are_refused_at_its_end() {
+    for more in
+        ["x + calls / 5", "x + 10 * (calls > 5)", "x * (calls < 6)", "x - calls / 6", "x + (calls / 4) * y"]
+    {
+        let program = start(&batchwise(more), &options()).unwrap();
+        assert_eq!(predictions(&program, &[1.0, 2.0]).unwrap(), [1.0], "{more}");
+        for _ in 0..3 {
+            predictions(&program, &[4.0, 0.0]).unwrap();
+        }
+        let error = program.finish().unwrap_err();
+        assert!(
+            matches!(error, ProgramError::NotAFunction { at_end: true, first: 1.0, .. }),
+            "{more}: {error}"
+        );
+        assert!(error.to_string().contains("at the end of the run"), "{error}");
+    }
+    let program = start(&batchwise("x"), &options()).unwrap();
+    predictions(&program, &[1.0, 2.0, 3.0, 4.0]).unwrap();
+    program.finish().unwrap();
+}
+
+#[test]
+fn a_first_answer_that_may_have_decimal_commas_is_reported() {
+    let comma = |command: &str| start(command, &options()).unwrap().decimal_comma().map(str::to_owned);
+    assert_eq!(comma(&shell("echo $x,25", "echo")).as_deref(), Some("1,25"));
+    assert_eq!(comma(&shell("echo $x.5,0.25", "echo")), None);
+    assert_eq!(comma(FIRST), None);
+    assert_eq!(comma(&format!("echo '# a, b'; {}", shell("echo $x,25", "echo"))), None);
+    let error = refusal(&shell("[ $batch = 1 ] && echo 5 || echo 5,25", "echo"), &options()).to_string();
+    assert!(error.ends_with("commas separate outputs, so write decimals with a point"), "{error}");
 }
 
 #[test]
@@ -98,8 +187,8 @@ fn options_and_rows_that_make_no_sense_are_refused_before_anything_is_started() 
     assert!(refused(FIRST, options().batch_rows(0)).contains("batch of 0 rows"));
     assert!(refused(FIRST, options().workers(0)).contains("0 workers"));
     assert!(refused(FIRST, options().timeout(std::time::Duration::ZERO)).contains("time-out"));
-    assert!(Program::start(FIRST, &columns(), &[1.0, 2.0, 3.0], &options()).is_err());
-    assert!(Program::start(FIRST, &[Column::new("a\nb")], &[1.0], &options()).is_err());
+    assert!(Program::start(FIRST, &columns(), Rows::new(&[1.0, 2.0, 3.0], 3), &options()).is_err());
+    assert!(Program::start(FIRST, &[Column::new("a\nb")], Rows::new(&[1.0], 1), &options()).is_err());
 }
 
 #[test]

@@ -6,6 +6,10 @@ from ._names import place
 from ._threads import pool
 
 
+# Maximum nesting depth of groups, as in the command.
+DEEPEST = 120
+
+
 def groups(X, *, count=None, tree=False, dependence=None, linkage=None, threads=None):
     """Groups of features that depend on each other, found in data: lists of their names (or numbers, where there are none).
 
@@ -43,10 +47,12 @@ def numbered(given, names, data, threads=None):
     return [_members(group, names) for group in given]
 
 
-def _members(group, names):
+def _members(group, names, depth=0):
     if isinstance(group, (str, int)) or not hasattr(group, "__iter__"):
         return [place("groups", group, names)]
-    return [_members(member, names) if not isinstance(member, str) and hasattr(member, "__iter__") else place("groups", member, names)
+    if depth > DEEPEST:
+        raise UsageError(f"invalid groups: nested more than {DEEPEST} deep")
+    return [_members(member, names, depth + 1) if not isinstance(member, str) and hasattr(member, "__iter__") else place("groups", member, names)
             for member in group]
 
 

@@ -210,7 +210,7 @@ impl Lane<'_, '_> {
                 Cell::Decimal(value) => value.text(),
                 Cell::LongDecimal(_) => return Err(too_long(place())),
                 Cell::Boolean(value) => value.to_string(),
-                Cell::Text(text) => text.trim().to_owned(),
+                Cell::Text(text) => text.to_owned(),
                 Cell::Moment(moment) => moment.to_string(),
             }),
             To::Weight { weights, decimal_comma } => {

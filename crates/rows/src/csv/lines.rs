@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, Read};
 
-use crate::error::Result;
+use crate::columns::MAX_COLUMNS;
+use crate::error::{Result, RowsError};
 
 /// What a text may begin with, which is no part of its first name.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -24,6 +25,26 @@ pub(super) fn line_ends(text: &[u8], separator: u8) -> impl Iterator<Item = usiz
         at = at.behind(byte, separator);
         (byte == b'\n' && at == At::FieldStart).then_some(index + 1)
     })
+}
+
+/// Refuses a line of more cells than a table may have columns, before anything is allocated for each. It may have a line feed at its end.
+pub(super) fn check_cells(line: &[u8], separator: u8) -> Result<()> {
+    // Without quotes there are as many cells as separators, and one more.
+    if line.iter().filter(|&&byte| byte == separator).count() < MAX_COLUMNS {
+        return Ok(());
+    }
+    let mut at = At::FieldStart;
+    let ends_a_cell = |&&byte: &&u8| {
+        at = at.behind(byte, separator);
+        byte == separator && at == At::FieldStart
+    };
+    let cells = 1 + line.iter().filter(ends_a_cell).count();
+    match cells > MAX_COLUMNS {
+        true => Err(RowsError::columns(format!(
+            "a line has {cells} cells, and a table may have at most {MAX_COLUMNS} columns"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Where the quote is that is open at the end of a text, which begins outside of quotes. The reader of CSV takes such an end for that of
@@ -139,6 +160,24 @@ mod tests {
         assert_eq!(last_line_end(text, b';'), Some(10));
         assert_eq!(line_ends(text, b',').collect::<Vec<_>>(), [5, 10]);
         assert_eq!(last_line_end(b"ab", b','), None);
+    }
+
+    #[test]
+    fn lines_of_too_many_cells_are_refused() {
+        let line = |separators: usize, separator: &str| separator.repeat(separators) + "\n";
+        for (text, separator, is_refused) in [
+            (line(MAX_COLUMNS - 1, ","), b',', false),
+            (line(MAX_COLUMNS, ","), b',', true),
+            (line(MAX_COLUMNS, ";"), b';', true),
+            (line(MAX_COLUMNS, ","), b';', false),
+            (format!("\"{}\"", line(MAX_COLUMNS, ",")), b',', false),
+            ("a\t".repeat(MAX_COLUMNS + 7), b'\t', true),
+        ] {
+            let refused = check_cells(text.as_bytes(), separator).err().map(|error| error.to_string());
+            assert_eq!(refused.is_some(), is_refused, "{:?}", &text[..10]);
+            let says = "cells, and a table may have at most 1048576 columns";
+            assert!(refused.is_none_or(|refused| refused.contains(says)));
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::table::{Block, Read, Receive};
 use crate::texts::Survey;
 use crate::wanted::Wanted;
 
-use lines::{BYTE_ORDER_MARK, Pieces, open_quote, split_header};
+use lines::{BYTE_ORDER_MARK, Pieces, check_cells, line_ends, open_quote, split_header};
 
 /// Reads a text piece by piece: memory does not grow with the number of rows.
 pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
@@ -34,6 +34,14 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
                 (reader.insert(Reader::new(header, separator, wanted, comments.lines)?), rows)
             }
         };
+        // Only a piece that is longer than all cells of its rows may have a row of too many.
+        if rows.len() > crate::columns::MAX_COLUMNS {
+            let mut start = 0;
+            for end in line_ends(rows, separator).chain([rows.len()]) {
+                check_cells(&rows[start..end], separator)?;
+                start = end;
+            }
+        }
         reader.block.clear();
         if reader.rows == 0 {
             reader.survey(rows);
@@ -63,6 +71,7 @@ impl<'a> Reader<'a> {
     /// For the rows below `header`, above which there are so many lines of comments.
     fn new(header: &[u8], separator: u8, wanted: &Wanted<'a>, comments: usize) -> Result<Self> {
         let lines = comments + line_feeds(header);
+        check_cells(header, separator)?;
         check_quotes(header, separator, comments)?;
         if std::str::from_utf8(header).is_err() {
             return Err(RowsError::damaged(format!("the header {}", not_utf_8(header))));
@@ -164,7 +173,7 @@ impl<'a> Reader<'a> {
                 let place = || format!("{}, column {id} {:?}", place(), header[id]);
                 let text =
                     std::str::from_utf8(&record[id]).map_err(|_| other_encoding(&record[id], place()))?;
-                self.block.ids.push(text.trim().to_owned());
+                self.block.ids.push(text.to_owned());
             }
             if let Some(column) = self.chosen.weight {
                 let place = || format!("{}, column {column} {:?}", place(), header[column]);

@@ -11,7 +11,7 @@ use std::io::{BufRead, Read as _};
 use std::ops::Range;
 
 use crate::cells::{Feature, weight};
-use crate::columns::{self, Chosen};
+use crate::columns::{self, Chosen, MAX_COLUMNS};
 use crate::error::{Result, RowsError};
 use crate::nearest::shown;
 use crate::table::{Block, Read, Receive};
@@ -28,8 +28,6 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Bytes of numbers that are read at a time.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Columns beyond which no matrix of features goes.
-const MOST_COLUMNS: usize = 1 << 20;
 
 /// Reads a matrix in blocks. In Fortran order it is one: rows are all over the file.
 pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
@@ -133,9 +131,9 @@ impl Matrix {
             )));
         }
         // Any number can be announced, and columns are counted out.
-        if columns > MOST_COLUMNS {
+        if columns > MAX_COLUMNS {
             return Err(RowsError::columns(format!(
-                "{columns} columns are announced, and at most {MOST_COLUMNS} are read"
+                "{columns} columns are announced, and at most {MAX_COLUMNS} are read"
             )));
         }
         let chosen = columns::by_position(columns, wanted)?;

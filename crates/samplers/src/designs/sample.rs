@@ -1,6 +1,6 @@
 //! A sample: coalitions, with what is known of how they were drawn.
 
-use apportion_games::{Coalitions, words_for};
+use apportion_games::{Coalitions, memory, words_for};
 
 use crate::designs::row_set::{RowSet, hash_words};
 use crate::error::SamplerError;
@@ -166,7 +166,14 @@ pub const fn most_rows(players: usize) -> usize {
 /// `rows`, if a sample may have as many.
 pub(crate) fn check_rows(players: usize, rows: usize) -> Result<usize, SamplerError> {
     let most = most_rows(players);
-    if rows > most { Err(SamplerError::TooManyRows { given: rows, most }) } else { Ok(rows) }
+    if rows > most {
+        return Err(SamplerError::TooManyRows { given: rows, most });
+    }
+    // The bits twice, as samples are put in order, with the size and the weight of each row.
+    let bytes = memory::product([rows, 2 * words_for(players) + 3, 8]);
+    let what = || format!("a sample of {rows} coalitions of {players} players");
+    memory::check(bytes, what, "lower the budget")?;
+    Ok(rows)
 }
 
 #[cfg(test)]

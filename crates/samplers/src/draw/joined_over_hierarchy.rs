@@ -42,7 +42,7 @@ impl<'h> JoinedOverHierarchy<'h> {
     /// # Errors
     ///
     /// [`SamplerError::Sizes`] where there is not one weight for each size, [`SamplerError::OutcomeWeight`] and
-    /// [`SamplerError::NoOutcome`] for weights that are no law.
+    /// [`SamplerError::NoOutcome`] for weights that are no law; [`SamplerError::Memory`].
     pub fn new(
         hierarchy: &'h Hierarchy,
         sizes: impl Fn(usize, usize) -> Vec<f64>,
@@ -54,7 +54,7 @@ impl<'h> JoinedOverHierarchy<'h> {
             members.iter().enumerate().for_each(|(place, &member)| places[member] = place);
             laws.push(SubsetLaw::new(members.len(), &sizes(hierarchy.level(group), members.len()))?);
         }
-        Ok(Self { hierarchy, players: hierarchy.coalitions(), places, laws })
+        Ok(Self { hierarchy, players: hierarchy.try_coalitions()?, places, laws })
     }
 
     /// Adds what `player` is joined to to `words`.

@@ -16,7 +16,7 @@
 //! cooperative games*, 1999). Weights by size for n players become weights for n − 1 by `M(a, b) = M(a + 1, b) + M(a, b + 1)`, so every
 //! semivalue has one.
 
-use apportion_games::parallel;
+use apportion_games::{memory, parallel};
 
 use crate::error::TreeError;
 
@@ -44,11 +44,13 @@ pub enum Diagonal {
 ///
 /// [`TreeError::TooManyPairs`] where there is not so much memory.
 pub(crate) fn zeros(rows: usize, players: usize, outputs: usize) -> Result<Vec<f64>, TreeError> {
-    let too_many = || TreeError::TooManyPairs { rows, players, outputs };
-    let count = [players, players, outputs].into_iter().try_fold(rows, usize::checked_mul);
-    let count = count.ok_or_else(too_many)?;
-    // Asked for and given back: zeros from the system need not be written.
-    Vec::<f64>::new().try_reserve_exact(count).map_err(|_| too_many())?;
+    // The numbers of pairs of players take four bytes each.
+    let bytes = memory::product([rows, players, players, outputs, 8])
+        .saturating_add(memory::product([players, players, 4]));
+    let what = || format!("interactions of {players} players for {outputs} outputs of {rows} rows");
+    memory::check(bytes, what, "explain fewer rows at a time, or features in groups")
+        .map_err(|memory| TreeError::TooManyPairs { rows, players, outputs, memory })?;
+    let count = rows * players * players * outputs;
     Ok(vec![0.0; count])
 }
 
@@ -120,6 +122,12 @@ mod tests {
         for (rows, players) in [(usize::MAX, 2), (1, 1 << 33), (1 << 20, 1 << 20)] {
             let error = zeros(rows, players, 1).unwrap_err();
             assert!(matches!(error, TreeError::TooManyPairs { outputs: 1, .. }), "{error}");
+            let says = error.to_string();
+            assert!(
+                says.starts_with(&format!("interactions of {players} players for 1 outputs of {rows} rows")),
+                "{says}"
+            );
+            assert!(says.contains(" of memory, and "), "{says}");
         }
         assert_eq!(zeros(2, 3, 2).unwrap(), [0.0; 36]);
     }

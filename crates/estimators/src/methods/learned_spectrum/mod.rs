@@ -51,7 +51,7 @@ mod pairs;
 mod sampled;
 mod screens;
 
-use apportion_games::{Coalitions, Game, Partition, QuotientGame, TabulatedGame};
+use apportion_games::{Coalitions, Game, Partition, QuotientGame, TabulatedGame, memory};
 use apportion_samplers::{Pairing, SizeLaw};
 use apportion_solvers::{DualEstimate, add_cross_products};
 use apportion_values::{
@@ -304,6 +304,7 @@ impl LearnedSpectrum {
         }
         check_budget(self, game, budget)?;
         let (n, outputs) = (game.players(), game.outputs());
+        check_memory_of_pairs(n, outputs, self.memory(n, outputs, budget))?;
         if 1usize.checked_shl(n as u32).is_some_and(|all| all <= budget) {
             // One pass over all coalitions serves both.
             let mut table = vec![0.0; outputs << n];
@@ -372,6 +373,26 @@ impl Estimator for LearnedSpectrum {
             return Ok(explanation);
         }
         Ok(self.explain(game, budget, seed, true)?.0)
+    }
+
+    /// Regressions among pairs of coalitions, or among products and players if there are more pairs than [`MOST_PAIRS`].
+    fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
+        let players = self.groups.as_ref().map_or(players, Partition::len);
+        if at_most_all(usize::MAX, players) <= budget {
+            return memory::product([at_most_all(usize::MAX, players), outputs, 16]);
+        }
+        let pairs = budget / 2;
+        let factors = MOST_PRODUCTS.min(pairs).saturating_add(players);
+        [
+            memory::product([8, pairs.min(MOST_PAIRS), pairs.min(MOST_PAIRS), 8]),
+            memory::product([5, pairs, factors, 8]),
+            memory::product([4, factors.min(pairs), factors.min(pairs), 8]),
+            memory::product([4, players, players, 8]),
+            memory::product([4, pairs, players, 8]),
+            memory::product([8, pairs, outputs, 8]),
+        ]
+        .into_iter()
+        .fold(0, u128::saturating_add)
     }
 
     fn units(&self, players: usize) -> Vec<Vec<usize>> {
@@ -547,6 +568,16 @@ impl Judged {
         };
         estimate.influences.iter().enumerate().map(of_pair).collect()
     }
+}
+
+/// Checks that the indices of all pairs of players fit into memory, with `besides` for the values: as bits of coalitions, which are copied
+/// once, and as numbers with their errors.
+fn check_memory_of_pairs(players: usize, outputs: usize, besides: u128) -> Result<()> {
+    let row =
+        (2 * apportion_games::words_for(players)).saturating_add(outputs.saturating_mul(6)).saturating_add(8);
+    let pairs = memory::product([players, players.saturating_sub(1), row, 4]);
+    let what = || format!("the interactions of all pairs of {players} players");
+    Ok(memory::check(pairs.saturating_add(besides), what, "use fewer players, or put them into groups")?)
 }
 
 fn sum_of_squares(numbers: &[f64]) -> f64 {

@@ -7,7 +7,13 @@ use crate::report::page::Page;
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     match &page.given.command {
         Some(command) => {
-            page.html.paragraph("The same results and this command make the same page, to the byte but for the time that it took:");
+            page.html.paragraph(match page.given.is_abridged {
+                true => {
+                    "This command made the page. Arguments of the program after --predict are not shown (…), as they may contain passwords \
+                     and tokens; the option --show-command shows them."
+                }
+                false => "The same results and this command make the same page, to the byte but for the time that it took:",
+            });
             let attributes = [("tabindex", "0"), ("role", "region"), ("aria-label", "command")];
             page.html.open("pre", &attributes).element("code", &[], &shown(command)).close("pre");
         }

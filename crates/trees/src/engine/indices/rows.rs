@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use apportion_games::{Coalitions, Rows, parallel};
+use apportion_games::{Coalitions, Rows, memory, parallel};
 use apportion_models::Ensemble;
 use apportion_values::{Attributions, IndexWeights, InteractionIndex, Interactions};
 
@@ -85,9 +85,14 @@ pub(crate) fn explain<L: Leaves>(
 
 /// Memory for rows × width numbers.
 fn zeros(rows: usize, width: usize, (players, outputs): (usize, usize)) -> Result<Vec<f64>, TreeError> {
-    let too_many = || TreeError::TooManyPairs { rows, players, outputs };
-    let count = rows.checked_mul(width).ok_or_else(too_many)?;
-    Vec::<f64>::new().try_reserve_exact(count).map_err(|_| too_many())?;
+    let what = || format!("interactions of {players} players for {outputs} outputs of {rows} rows");
+    memory::check(
+        memory::product([rows, width, 8]),
+        what,
+        "explain fewer rows at a time, or use a lower order",
+    )
+    .map_err(|memory| TreeError::TooManyPairs { rows, players, outputs, memory })?;
+    let count = rows * width;
     Ok(vec![0.0; count])
 }
 
