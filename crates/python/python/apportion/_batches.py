@@ -9,7 +9,7 @@ import numpy as np
 from ._core import __version__
 from ._data import Table
 from ._errors import DataError, UsageError, imported
-from ._explainers import Explainer
+from ._explainers import Explainer, players_of
 from ._names import listed
 from ._threads import pool
 
@@ -202,9 +202,10 @@ class BatchExplainer:
                 names = columns
                 explainer._names = list(columns)
             features = explainer._background.values.shape[1] if explainer._background is not None else explainer._wanted.count
-            core = explainer._prepare(Table(np.zeros((1, features)), names))
+            row = Table(np.zeros((1, features)), names)
+            core = explainer._prepare(row)
             method = core.plan(np.zeros((1, features)), pool(explainer.threads))[0]
-            players = explainer._players(names)
+            players = players_of(names, explainer._groups, explainer._asked["value"], row.members)
             if self.interactions:
                 players = [players[i] if i == j else f"{players[i]} × {players[j]}" for i, j in zip(*np.triu_indices(len(players)))]
             self._prepared = columns, (players, explainer.output_count, method, method not in ("tree", "exact"))

@@ -18,7 +18,7 @@ from ._outputs import at_times, compare_at_times
 from ._options import OPTIONS, accuracy_in_words, options
 from ._schema import Grown, Schema
 from ._sequences import players_of_sequences
-from ._threads import engine, pool
+from ._threads import engine, generation, pool
 
 # Rows of X that are a background where none is given, as in the command.
 SAMPLE = 100
@@ -89,16 +89,15 @@ class Explainer:
             if reason is not None:
                 self._reasons.append(f"not exact, explained as a function: {reason}")
             self._wanted = Wanted(self._names)
-            self._background = None if background is None else self._table(background, "the background")
+            self._background = None
             if background is not None:
-                self._schema = self._background.schema
-                self._wanted = Wanted(self._names, self._schema.width)
+                self._own_background(background)
         else:
             self.function = None
             # Classifiers without a link are sums of scores, or means of probabilities.
             self._has_scores = callable(getattr(self.ensemble.source, "decision_function", None))
             self._wanted = self.ensemble.wanted()
-            self._background = None if background is None else table(background, self._wanted, "the background")
+            self._background = None if background is None else table(background, self._wanted, "the background").owned()
         rows = 0 if self._background is None else len(self._background.values)
         if weights is not None and background is None:
             raise UsageError("weights say how much rows of a background count; give a background")
@@ -110,6 +109,7 @@ class Explainer:
             if self.ensemble is not None:
                 self._compare(background, self._background, "the background", model)
             self._prepare(self._background)
+            self._background.given = self._background.index = None
 
     def __call__(self, X, y=None, *, interactions=False, threads=None, progress=None, checkpoint=None):
         """The explanation of rows: values rows × players, with several outputs × outputs.
@@ -176,7 +176,7 @@ class Explainer:
                 rows = np.zeros((1, self._wanted.count))
             else:
                 raise UsageError("without a background, the expected value is known when rows were explained")
-            core = self._core(None)
+            core, _ = self._kept_core()
             told, stopped = engine(core.explain, rows, pool(self.threads), None)
             if stopped is not None:
                 raise stopped
@@ -262,14 +262,15 @@ class Explainer:
             check(None if isinstance(model, Ensemble) else model, self.ensemble, given, rows.values, what, linked=self.model_output == "probability", threads=self.threads)
 
     def _table(self, X, what="X"):
+        """Returns rows as a table that belongs to the call: whatever becomes of X, it stays as it is."""
         if self.function is None:
-            return table(X, self._wanted)
-        given, background = _tables.of(X, what), None
+            return table(X, self._wanted, what).owned()
+        given, background, players = _tables.of(X, what), None, None
         if self._schema is None:
             schema, (rows,) = Schema.of([given], self._names, what)
             if len(schema.template.shape or ()) > 1:
-                self._names, self._groups, self._asked["value"] = players_of_sequences(schema.template.shape, self._names, self._groups, self._asked["value"])
-                schema.names = rows.names = self._names
+                players = players_of_sequences(schema.template.shape, self._names, self._groups, self._asked["value"])
+                schema.names = rows.names = players[0]
         else:
             schema = self._schema
             if schema.template.shape is not None and given.shape is not None and (given.length, *given.shape) == schema.template.shape:
@@ -278,14 +279,30 @@ class Explainer:
                 rows = schema.encoded(given, what)
             except Grown:
                 before = _tables.of(schema.table(self._background.values), "the background")
-                schema, (background, rows) = Schema.of([before, given], self._names, what)
-        rows.given, rows.schema, rows.background = given, schema, background
-        if self._names is None and what != "X":
-            self._names = rows.names
-        return rows
+                _, (background, rows) = Schema.of([before, given], self._names, what)
+        rows.given, rows.background, rows.players = given, background, players
+        return rows.owned()
+
+    def _own_background(self, background):
+        """Takes rows as the background: what is known of the features is that of its columns."""
+        self._background = self._table(background, "the background")
+        self._schema = self._background.schema
+        if self._background.players is not None:
+            self._names, self._groups, self._asked["value"] = self._background.players
+            self._background.players = None
+        elif self._names is None:
+            self._names = self._background.names
+        self._wanted = Wanted(self._names, self._schema.width)
+
+    def _asked_of(self, rows):
+        """The groups and the value for these rows, which for rows of steps depend on their shape."""
+        if rows is not None and rows.players is not None:
+            _, groups, value = rows.players
+            return groups, {**self._asked, "value": value}
+        return self._groups, self._asked
 
     def _names_of(self, rows):
-        names = self._names or self._wanted.names or rows.names
+        names = rows.names if rows.players is not None else self._names or self._wanted.names or rows.names
         return list(names) if names is not None else [f"f{feature}" for feature in range(rows.values.shape[1])]
 
     def _game_for(self, rows):
@@ -297,39 +314,50 @@ class Explainer:
         return "path-dependent"
 
     def _prepare(self, rows):
-        """The explainer for these rows. Without a background it depends on them, where the game is played against rows."""
-        game = self._game_for(rows)
-        if rows is not None and rows.background is not None:
-            return self._core(rows)
-        if self._background is None and (game != "path-dependent" or self._groups is not None and isinstance(self._groups, str)):
-            return self._core(rows)
-        if "core" not in self._kept:
-            self._kept["core"] = self._core(rows)
-        return self._kept["core"]
+        """The explainer for these rows, which learn their groups. Without a background it depends on them, where the game is played against rows."""
+        if rows.background is not None:
+            core, rows.members = self._core(rows, rows.background)
+            return core
+        if self._background is None and (self._game_for(None) != "path-dependent" or isinstance(self._groups, str)):
+            core, rows.members = self._core(rows, None)
+            return core
+        core, rows.members = self._kept_core(rows)
+        if rows.schema is not None and rows.schema is not self._schema:
+            # Its cells beyond those of the background are known to this call alone.
+            return core.with_function(self.function.taking(rows.schema))
+        return core
 
-    def _core(self, rows):
-        background = self._background
-        if rows is not None and rows.background is not None:
-            background = rows.background
-        elif "core" in self._kept:
-            return self._kept["core"]
-        game, weights = self._game_for(rows), self._weights
+    def _kept_core(self, rows=None):
+        """The explainer against the background, or by the covers, and its groups: made once in each process."""
+        rows = rows if self._background is None else self._background
+        # By covers, each table has its own names, by which groups and graphs may be given.
+        names = None if rows is None or self._groups is None and self._graph is None else self._names_of(rows)
+        made_of = generation(), names
+        found = self._kept.get("core")
+        if found is None or found[0] != made_of:
+            found = self._kept["core"] = (made_of, *self._core(rows, self._background))
+        return found[1:]
+
+    def _core(self, rows, background):
+        """An explainer against a background, else by the covers or against some of these rows; and the groups, if there are any."""
+        game, weights = self._game_for(None), self._weights
         absent = None if background is None else background.values
         if absent is None and game != "path-dependent":
             absent = self._sampled(rows, game)
-        names = self._names_of(rows if rows is not None else background) if (rows or background) is not None else self._wanted.names
+        known = rows if rows is not None else background
+        names = self._names_of(known) if known is not None else self._wanted.names
         if names is None:
             names = [f"f{feature}" for feature in range(self._wanted.count)]
-        self._numbered = None
-        if self._groups is not None:
+        groups, asked = self._asked_of(rows)
+        members = None
+        if groups is not None:
             def data():
                 return background.values if background is not None else rows.values
-            self._numbered = numbered(self._groups, names, data, self.threads)
-        asked = options(**self._asked, game=game, groups=self._numbered, graph=asked_graph(self._graph, names),
-                        linked=self.model_output == "probability")
+            members = numbered(groups, names, data, self.threads)
+        asked = options(**asked, game=game, groups=members, graph=asked_graph(self._graph, names), linked=self.model_output == "probability")
         if self.ensemble is not None:
-            return _core.Explainer.of_trees(self.ensemble._core, asked, absent, weights)
-        schema = self._schema if rows is None or rows.schema is None else rows.schema
+            return _core.Explainer.of_trees(self.ensemble._core, asked, absent, weights), members
+        schema = known.schema if known.schema is not None else self._schema
         words = schema.categorical()
         if words and game not in ("marginal", "frequency"):
             raise UsageError(f'game="{game}" requires numbers in every column, found {schema.described(words)}; use game="marginal" or game="frequency"')
@@ -341,8 +369,7 @@ class Explainer:
                 warnings.warn(note, ModelWarning, stacklevel=5)
         if self._check and background is not None and background.given is not None:
             function.check(background.given, background.values, "the background")
-            background.given = None
-        return _core.Explainer.of_function(function, absent.shape[1], function.outputs, asked, absent, weights)
+        return _core.Explainer.of_function(function, absent.shape[1], function.outputs, asked, absent, weights), members
 
     def _sampled(self, rows, game):
         if game != "marginal":
@@ -357,9 +384,9 @@ class Explainer:
         done = told.get("rows")
         count = len(rows.values) if done is None else len(done)
         outputs = self.output_count
-        names = self._names_of(rows)
-        players = self._players(names)
-        is_of_groups = self._asked["value"].startswith("quotient")
+        names, (groups, asked) = self._names_of(rows), self._asked_of(rows)
+        players = players_of(names, groups, asked["value"], rows.members)
+        is_of_groups = asked["value"].startswith("quotient")
         shape = (count, len(players)) + ((len(players),) if interactions else ()) + ((outputs,) if outputs > 1 else ())
         base = told["base"]
         per_row = (count, outputs) if outputs > 1 else (count,)
@@ -371,7 +398,6 @@ class Explainer:
         budget = None
         if "evaluations" in told and core is not None and method not in ("tree", "exact") and count:
             budget = core.plan(np.ascontiguousarray(rows.values[:1]), pool(self.threads))[2]
-        asked = self._asked
         accuracy = None
         if asked["until"] is not None:
             accuracy = accuracy_in_words(asked["until"], **{key: asked[key] for key in ("confidence", "relative_to", "error", "range") if key in asked})
@@ -386,17 +412,9 @@ class Explainer:
             output_names=self.output_names, predictions=predictions.reshape(per_row), std_errors=None if errors is None else errors.reshape(shape),
             evaluations=told.get("evaluations"), degrees_of_freedom=told.get("degrees_of_freedom"), draws=told.get("draws"),
             certificates=told.get("certificates"), index=index, row_numbers=done, categories=categories, interactions=interactions,
-            about=dict(value=asked["value"], output=self._output(), notes=self.notes, game=self._game_for(rows), method=method, same_as=told.get("same_as"), budget=budget,
+            about=dict(value=asked["value"], output=self._output(), notes=self.notes, game=self._game_for(None), method=method, same_as=told.get("same_as"), budget=budget,
                        accuracy=accuracy, seed=asked["seed"], more=about,
-                       groups=None if self._numbered is None else _named(self._numbered, names)))
-
-    def _players(self, names):
-        """What those are called who have values: the features, or groups that play as one."""
-        if not self._asked["value"].startswith("quotient"):
-            return names
-        if isinstance(self._groups, dict):
-            return [str(name) for name in self._groups]
-        return [",".join(names[feature] for feature in flat(group)) for group in self._numbered]
+                       groups=None if rows.members is None else _named(rows.members, names)))
 
     def _losses(self, rows, y, threads):
         """The division of each row's loss."""
@@ -456,6 +474,15 @@ def explain(model, X, background=None, **more):
     """
     call = {key: more.pop(key) for key in ("interactions", "y") if key in more}
     return Explainer(model, background, **more)(X, **call)
+
+
+def players_of(names, groups, value, members):
+    """What those are called who have values: the features, or groups that play as one."""
+    if not value.startswith("quotient") or members is None:
+        return names
+    if isinstance(groups, dict):
+        return [str(name) for name in groups]
+    return [",".join(names[feature] for feature in flat(group)) for group in members]
 
 
 def _named(members, names):

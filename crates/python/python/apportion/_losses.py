@@ -9,7 +9,7 @@ from ._data import weights as checked_numbers
 from ._errors import UsageError
 from ._explanation import Explanation
 from ._options import options
-from ._threads import engine, pool
+from ._threads import engine, generation, pool
 
 
 def losses(explainer, rows, y, threads):
@@ -50,10 +50,14 @@ def losses(explainer, rows, y, threads):
 
 
 def _core_of(explainer, target):
-    """The engine of one target, or of all classes if there are several outputs."""
+    """Returns the engine of one target, or of all classes if there are several outputs."""
     key = ("loss", target if explainer.output_count == 1 else None)
-    if key not in explainer._kept:
+    found = explainer._kept.get(key)
+    if found is None or found[0] != generation():
         asked = options(**explainer._asked, game="marginal", linked=True)
         trees = explainer.ensemble._core.with_loss(target)
-        explainer._kept[key] = _core.Explainer.of_trees(trees, asked, explainer._background.values, explainer._weights)
-    return explainer._kept[key]
+        found = generation(), _core.Explainer.of_trees(trees, asked, explainer._background.values, explainer._weights)
+        if explainer.output_count > 1 or explainer.ensemble.link in ("logistic", "softmax"):
+            # Classes are few; targets of a regression have no end.
+            explainer._kept[key] = found
+    return found[1]

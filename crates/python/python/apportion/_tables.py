@@ -4,7 +4,8 @@ Each library has a class with the same methods:
 
 - `names`, `width`, `length`: the names of the columns (None for arrays), and the numbers of columns and rows.
 - `select(places)`: these columns as a table of the library, as it was given.
-- `whole(places)`: these columns as 64-bit floats, if all are numbers that floats hold exactly; else None.
+- `template()`: the same without rows, which keeps nothing of them: neither memory nor anything that can be changed from outside.
+- `whole(places)`: these columns as new 64-bit floats, if all are numbers that floats hold exactly; else None.
 - `numbers(place)`: a column alike, NaN where missing, and which missing values it has; else None.
 - `array(place)`: a column as an array of the library; `chosen(array, rows)`: cells of it; `joined(arrays)`: one after the other.
 - `distinct(array)`: the keys of the distinct cells, the row where each comes first, and the place of each row's cell among them.
@@ -89,6 +90,12 @@ def _array(rows, what):
     return array
 
 
+def _new_numbers(given):
+    """Returns numbers as a new C-contiguous array of 64-bit floats, with one copy."""
+    values = np.require(given, dtype=np.float64, requirements=("C", "A"))
+    return values.copy() if np.may_share_memory(values, given) else values
+
+
 def _exact(values, given):
     """Returns 64-bit floats if they hold all integers of a column exactly, else None."""
     if given.dtype.kind in "iu" and given.dtype.itemsize == 8 and given.size:
@@ -131,7 +138,7 @@ class Array:
 
     def template(self):
         """Returns the same without rows: what is kept of it."""
-        return Array(self.rows[:0])
+        return Array(self.rows[:0].copy())
 
     def as_row(self):
         """Returns the whole as a single row."""
@@ -162,7 +169,7 @@ class Array:
             return None
         values = self.rows.reshape(self.length, -1)
         values = values if list(places) == list(range(self.width)) else values[:, list(places)]
-        return _exact(np.require(values, dtype=np.float64, requirements=("C", "A")), self.rows)
+        return _exact(_new_numbers(values), self.rows)
 
     def numbers(self, place):
         column = self.array(place)
@@ -261,7 +268,10 @@ class Pandas:
         pass
 
     def template(self):
-        return Pandas(self.frame.iloc[:0])
+        empty = self.frame.iloc[:0].copy()
+        # Labels can share the memory of an array, and their name can be set.
+        empty.columns = self.frame.columns.copy(deep=True)
+        return Pandas(empty)
 
     def select(self, places):
         return self.frame if list(places) == list(range(self.width)) else self.frame.iloc[:, list(places)]
@@ -284,7 +294,7 @@ class Pandas:
         large = [place for place in places if self.dtypes[place].kind in "iu" and self.dtypes[place].itemsize == 8]
         if any(self.numbers(place) is None for place in large):
             return None
-        return np.require(self.select(places).to_numpy(dtype=np.float64), requirements=("C", "A"))
+        return _new_numbers(self.select(places).to_numpy(dtype=np.float64))
 
     def numbers(self, place):
         dtype = self.dtype(place)
@@ -690,7 +700,7 @@ class Sparse:
             raise DataError(f"{what} is a sparse matrix of {self.matrix.dtype}; expected real numbers")
 
     def template(self):
-        return Sparse(self.matrix.tocsr()[:0].asformat(self.matrix.format))
+        return Sparse(type(self.matrix)((0, self.width), dtype=self.matrix.dtype))
 
     def select(self, places):
         return self.matrix if list(places) == list(range(self.width)) else self.matrix.tocsc()[:, list(places)].asformat(self.matrix.format)
@@ -728,7 +738,7 @@ class Tensor:
             raise DataError(f"{what} is a tensor of complex numbers; expected real numbers")
 
     def template(self):
-        return Tensor(self.tensor[:0])
+        return Tensor(self.tensor[:0].clone())
 
     def as_row(self):
         """Returns the whole as a single row."""
@@ -750,7 +760,7 @@ class Tensor:
         if self.tensor.dtype == torch.int64 and numbers.numel() and int(numbers.abs().max()) > _cells.MAX_EXACT:
             raise DataError("the tensor holds integers beyond ±2^53; expected numbers that 64-bit floats hold exactly")
         values = numbers.to(torch.float64).numpy().reshape(self.length, -1)
-        return np.ascontiguousarray(values if list(places) == list(range(self.width)) else values[:, list(places)])
+        return _new_numbers(values if list(places) == list(range(self.width)) else values[:, list(places)])
 
     def of_numbers(self, values):
         import torch
