@@ -6,19 +6,18 @@ import warnings
 
 import numpy as np
 
-from . import _core, _tables
+from . import _checks, _core, _tables
 from ._data import Wanted, table, weights as checked_weights
-from ._errors import AccuracyWarning, DataError, ModelWarning, UnknownOption, UsageError
+from ._errors import AccuracyWarning, DataError, ModelWarning, UsageError
 from ._explanation import Explanation
 from ._functions import Function
-from ._groups import flat, graph as asked_graph, numbered
+from ._groups import flat, graph as asked_graph, named, numbered, owned as owned_groups, owned_graph
 from ._models import Ensemble, ensemble, ensemble_of_method, ensemble_or_reason, predicts_behind_link
-from ._names import listed, nearest
 from ._outputs import at_times, compare_at_times
-from ._options import OPTIONS, accuracy_in_words, options
+from ._options import GAMES, OPTIONS, accuracy_in_words, known_options, options
 from ._schema import Grown, Schema
 from ._sequences import players_of_sequences
-from ._threads import engine, generation, pool
+from ._threads import checked as count_of_threads, engine, generation, pool
 
 # Rows of X that are a background where none is given, as in the command.
 SAMPLE = 100
@@ -60,15 +59,19 @@ class Explainer:
     def __init__(self, model, background=None, *, weights=None, value="shapley", method="auto", budget="auto", until=None, groups=None,
                  graph=None, game=None, model_output="raw", seed=0, feature_names=None, output_names=None, rounds=None, threads=None,
                  progress=False, check=True, **more):
-        unknown = [option for option in more if option not in OPTIONS]
-        if unknown:
-            meant = nearest(unknown[0], OPTIONS)
-            raise UnknownOption(f"there is no option {unknown[0]!r}" + (f"; the nearest is {meant!r}" if meant else f"; known are {listed(OPTIONS)}"))
-        self.threads, self.progress, self.model_output, self._check = threads, progress, model_output, bool(check)
-        self._names, self._output_names = None if feature_names is None else [str(name) for name in feature_names], output_names
+        known_options(more, OPTIONS, type(self).__name__)
+        self.threads, self.progress = None if threads is None else count_of_threads(threads), _checked_progress(progress)
+        self.model_output, self._check = _checks.text("model_output", model_output), _checks.flag("check", check)
+        self._names = None if feature_names is None else _checks.names("feature_names", feature_names)
+        self._output_names = None if output_names is None else _checks.names("output_names", output_names)
         self._reasons = []
-        self._asked = dict(value=str(value), method=str(method), budget=budget, until=until, seed=seed, **more)
-        self._groups, self._graph, self._game = groups, graph, game
+        self._groups, self._graph, self._game = owned_groups(groups), owned_graph(graph), game
+        checked = options(game="marginal" if game is None else game, value=value, method=method, budget=budget, until=until, seed=seed, **more)
+        # As they are checked: what was given may be changed later.
+        self._asked = {name: checked[name] for name in ("value", "method", "budget", "seed", *more) if name in checked}
+        self._asked["until"] = None
+        if until is not None:
+            self._asked.update(zip(("until", "relative_to", "error", "confidence", "range"), checked["until"]))
         method_of_model = model_output if model_output not in ("raw", "probability", "log_loss") else None
         self.ensemble, reason = ensemble_or_reason(model, rounds, 4) if method_of_model is None else (None, None)
         # Survival models return functions of time, whose values at the times of the training are outputs.
@@ -97,12 +100,14 @@ class Explainer:
             # Classifiers without a link are sums of scores, or means of probabilities.
             self._has_scores = callable(getattr(self.ensemble.source, "decision_function", None))
             self._wanted = self.ensemble.wanted()
+            if self._names is not None:
+                _checks.names("feature_names", self._names, self._wanted.count)
+            self._check_output_names()
             self._background = None if background is None else table(background, self._wanted, "the background").owned()
         rows = 0 if self._background is None else len(self._background.values)
         if weights is not None and background is None:
             raise UsageError("weights say how much rows of a background count; give a background")
-        self._weights = checked_weights(weights, rows)
-        options(game=game or "marginal", **self._asked)
+        self._weights = None if weights is None else checked_weights(weights, rows).copy()
         if game == "path-dependent" and self.ensemble is None:
             raise UsageError('game="path-dependent" is of tree ensembles, and the model is none')
         if self._background is not None:
@@ -121,7 +126,12 @@ class Explainer:
         checkpoint: a file that keeps the rows that are done, from time to time and when the work is stopped. The same call goes on from it, also
             in another process; it stays when all is done. Of any other request it is refused.
         """
-        rows = self._table(X)
+        form = False if interactions is False or interactions is None else "index" if interactions is True else _checks.choice(
+            "form of interactions", interactions, ("index", "remainder"))
+        if checkpoint is not None:
+            checkpoint = _checks.path("checkpoint", checkpoint)
+        progress = self.progress if progress is None else _checked_progress(progress)
+        rows, interactions = self._table(X), form
         if checkpoint is not None and (interactions or self.model_output == "log_loss" or not len(rows.values)):
             raise UsageError("checkpoint: it is kept of the values of rows, and not of interactions, losses or no rows; leave it out")
         if self.model_output == "log_loss":
@@ -130,14 +140,11 @@ class Explainer:
         core = self._prepare(rows)
         self._compare(X, rows, "X")
         if interactions:
-            form = "index" if interactions is True else str(interactions)
-            if form not in ("index", "remainder"):
-                raise UsageError(f'interactions={form!r}: give "index" or "remainder"')
             if self.ensemble is None and form == "remainder":
                 raise UsageError('interactions="remainder" is of trees and linear models; of a function give "index"')
             told = engine(core.interactions, rows.values, pool(self.threads if threads is None else threads), form == "remainder")
             return self._explanation(told, rows, interactions=form)
-        watcher, close = _watcher(self.progress if progress is None else progress, len(rows.values))
+        watcher, close = _watcher(progress, len(rows.values))
         try:
             threads = pool(self.threads if threads is None else threads)
             if checkpoint is None:
@@ -195,8 +202,14 @@ class Explainer:
         if self.output_count == 1:
             return None
         if self._output_names is not None:
-            return [str(name) for name in self._output_names]
-        return self.ensemble.output_names if self.ensemble is not None else self.function.output_names
+            return list(self._output_names)
+        names = self.ensemble.output_names if self.ensemble is not None else self.function.output_names
+        return None if names is None else list(names)
+
+    def _check_output_names(self):
+        count = self.output_count
+        if self._output_names is not None and count > 1:
+            _checks.names("output_names", self._output_names, count, "output")
 
     @property
     def notes(self):
@@ -246,7 +259,8 @@ class Explainer:
         else:
             function = self.function.taking(rows.schema)
             model = [function.name, rows.schema.fingerprint(), digest(function(rows.values[:8].copy()))]
-        return [self._asked, self._game, self._groups, self._graph, self.model_output, digest(rows.values, absent, self._weights), model]
+        groups, asked = self._asked_of(rows)
+        return [asked, self._game, groups, self._graph, self.model_output, digest(rows.values, absent, self._weights), model]
 
     def _compare(self, given, rows, what, model=None):
         """Raises if the model predicts something else for rows as they are passed on, or as its trees were read."""
@@ -345,15 +359,14 @@ class Explainer:
         if absent is None and game != "path-dependent":
             absent = self._sampled(rows, game)
         known = rows if rows is not None else background
-        names = self._names_of(known) if known is not None else self._wanted.names
+        names = self._names_of(known) if known is not None else self._names or self._wanted.names
         if names is None:
             names = [f"f{feature}" for feature in range(self._wanted.count)]
         groups, asked = self._asked_of(rows)
         members = None
         if groups is not None:
-            def data():
-                return background.values if background is not None else rows.values
-            members = numbered(groups, names, data, self.threads)
+            known = background if background is not None else rows
+            members = numbered(groups, names, None if known is None else lambda: known.values, self.threads)
         asked = options(**asked, game=game, groups=members, graph=asked_graph(self._graph, names), linked=self.model_output == "probability")
         if self.ensemble is not None:
             return _core.Explainer.of_trees(self.ensemble._core, asked, absent, weights), members
@@ -365,6 +378,7 @@ class Explainer:
         if function.outputs is None:
             function.settle(absent[: min(len(absent), 8)])
             self.function = function
+            self._check_output_names()
             for note in function.warnings:
                 warnings.warn(note, ModelWarning, stacklevel=5)
         if self._check and background is not None and background.given is not None:
@@ -407,14 +421,14 @@ class Explainer:
         if self._background is not None:
             about["background_rows"] = len(self._background.values)
         errors = told.get("std_errors")
-        return Explanation(
+        return Explanation._of(
             values.reshape(shape), base, data, feature_names=players, input_names=names if is_of_groups else None,
             output_names=self.output_names, predictions=predictions.reshape(per_row), std_errors=None if errors is None else errors.reshape(shape),
             evaluations=told.get("evaluations"), degrees_of_freedom=told.get("degrees_of_freedom"), draws=told.get("draws"),
             certificates=told.get("certificates"), index=index, row_numbers=done, categories=categories, interactions=interactions,
             about=dict(value=asked["value"], output=self._output(), notes=self.notes, game=self._game_for(None), method=method, same_as=told.get("same_as"), budget=budget,
                        accuracy=accuracy, seed=asked["seed"], more=about,
-                       groups=None if rows.members is None else _named(rows.members, names)))
+                       groups=None if rows.members is None else named(rows.members, names)))
 
     def _losses(self, rows, y, threads):
         """The division of each row's loss."""
@@ -444,12 +458,12 @@ class TreeExplainer(Explainer):
     """
 
     def __init__(self, model, data=None, *, model_output="raw", feature_perturbation="auto", feature_names=None, rounds=None, **more):
-        if model_output not in ("raw", "probability", "log_loss"):
-            raise UsageError(f'model_output={model_output!r}: give "raw", "probability" or "log_loss"; apportion.Explainer explains any method')
+        if _checks.text("model_output", model_output) not in ("raw", "probability", "log_loss"):
+            raise UsageError(f'invalid model_output {model_output!r}; expected "raw", "probability" or "log_loss" (apportion.Explainer explains any method)')
         games = {"auto": None, "interventional": "marginal", "tree_path_dependent": "path-dependent"}
-        if feature_perturbation not in games:
-            raise UsageError(f"feature_perturbation={feature_perturbation!r}: give {', '.join(games)}")
-        game = more.pop("game", games[feature_perturbation])
+        game = more.pop("game", games[_checks.choice("feature_perturbation", feature_perturbation, tuple(games))])
+        if game is not None:
+            _checks.choice("game", game, GAMES)
         if game == "path-dependent" and model_output != "raw":
             raise UsageError(f'model_output="{model_output}": what trees expect along their paths is defined for margins only; give data')
         if game == "marginal" and data is None:
@@ -472,7 +486,7 @@ def explain(model, X, background=None, **more):
     array([[-1., -1.],
            [ 1.,  1.]])
     """
-    call = {key: more.pop(key) for key in ("interactions", "y") if key in more}
+    call = {key: more.pop(key) for key in ("interactions", "y", "checkpoint") if key in more}
     return Explainer(model, background, **more)(X, **call)
 
 
@@ -485,8 +499,10 @@ def players_of(names, groups, value, members):
     return [",".join(names[feature] for feature in flat(group)) for group in members]
 
 
-def _named(members, names):
-    return [_named(member, names) if isinstance(member, list) else names[member] for member in members]
+def _checked_progress(given):
+    if callable(given):
+        return given
+    return _checks.flag("progress", given)
 
 
 def _watcher(progress, rows):

@@ -43,7 +43,7 @@ def losses(explainer, rows, y, threads):
         values[chosen] = told["values"].reshape(len(chosen), features, outputs)[lines, :, output]
         base[chosen] = np.broadcast_to(told["base"].reshape(-1, outputs), (len(chosen), outputs))[lines, output]
         predictions[chosen] = told["predictions"].reshape(-1, outputs)[lines, output]
-    return Explanation(values, base, rows.values, feature_names=explainer._names_of(rows), predictions=predictions, index=rows.index,
+    return Explanation._of(values, base, rows.values, feature_names=explainer._names_of(rows), predictions=predictions, index=rows.index,
                        categories=rows.categories,
                        about=dict(value=explainer._asked["value"], game="marginal", method="tree", seed=explainer._asked["seed"],
                                   more={"output": "log-loss", "background_rows": len(explainer._background.values)}))

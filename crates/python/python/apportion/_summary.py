@@ -115,7 +115,7 @@ class Summary:
             values = matrices
         if outputs == 1:
             values, predictions, base = values[..., 0], predictions[:, 0], base[:, 0]
-        return Explanation(values, base, inputs if inputs.shape[1] else None, feature_names=names, output_names=about["outputs"], predictions=predictions,
+        return Explanation._of(values, base, inputs if inputs.shape[1] else None, feature_names=names, output_names=about["outputs"], predictions=predictions,
                            interactions="index" if about["interactions"] else None,
                            about=dict(value=about["value"], game=about["game"], method=about["method"], seed=about["seed"], more={"sample of": f"{self.rows} rows"}))
 

@@ -23,7 +23,7 @@ def pool(threads=None):
 
     One that is dropped here ends its threads when the last call that uses it returns.
     """
-    count = _default if threads is None else _checked(threads)
+    count = _default if threads is None else checked(threads)
     if count == 1:
         # Threads that ask for one each work beside each other: so engines of data run their tasks. It ends with its thread.
         if not hasattr(_own, "pool"):
@@ -75,10 +75,11 @@ def set_threads(threads):
     >>> apportion.set_threads(0)
     """
     global _default
-    _default = _checked(threads)
+    _default = checked(threads)
 
 
-def _checked(threads):
+def checked(threads):
+    """Returns a number of threads; raises UsageError for anything else."""
     try:
         count = operator.index(threads)
     except TypeError:
