@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from ._errors import UsageError
+from ._errors import DataError, UsageError
 from ._names import nearest
 
 # Letters of a value that a message quotes.
@@ -24,7 +24,7 @@ def shown(given):
         return f"of type {type(given).__name__} and shape {tuple(given.shape)}"
     else:
         try:
-            text = repr(given)
+            text = " ".join(repr(given).split())
         except Exception:  # any object may fail to print itself
             return f"of type {type(given).__name__}"
     return text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}…"
@@ -86,6 +86,14 @@ def flag(name, given):
     if isinstance(given, (int, np.integer)) and given in (0, 1):
         return bool(given)
     raise UsageError(f"invalid {name} {shown(given)}; expected True or False")
+
+
+def array(name, given, expected):
+    """Returns what NumPy makes of an object; `expected` says what is expected if it makes nothing of it."""
+    try:
+        return np.asarray(given)
+    except Exception as error:  # whatever an object raises that is made an array
+        raise DataError(f"{name} cannot be read as an array ({type(error).__name__}: {error}); expected {expected}") from error
 
 
 def names(name, given, count=None, of="feature"):

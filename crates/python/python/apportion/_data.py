@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 
+from . import _checks
 from ._column_names import names_as
 from ._errors import DataError
 from ._names import listed, nearest, numbered
@@ -112,7 +113,7 @@ def _table(rows, wanted, what):
             import pyarrow
         except ImportError:
             raise DataError(f"{what} is a stream of Arrow, which is read by pyarrow: install it, or give a NumPy array") from None
-        return _of_columns(_Arrow(pyarrow.table(rows)), wanted, what)
+        return _of_columns(_Arrow(arrow_table(rows, what)), wanted, what)
     kind = f"{type(rows).__module__}.{type(rows).__name__}"
     if kind.startswith("scipy.sparse"):
         return _of_array(_of_sparse(rows, np.nan) if wanted.sparse_is_missing else np.asarray(rows.todense(), dtype=np.float64), wanted, what)
@@ -127,9 +128,7 @@ def _table(rows, wanted, what):
         return _of_array(of_matrix(rows, what), wanted, what)
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):
         rows = rows.detach().cpu().numpy()
-    array = np.asarray(rows)
-    if array.ndim == 0:
-        raise DataError(f"{what} is a {kind.removeprefix('builtins.')}, which is no table: give a data frame or an array of rows × features")
+    array = _checks.array(what, rows, "a data frame or an array of shape (n_rows, n_features)")
     return _of_array(array, wanted, what)
 
 
@@ -149,7 +148,20 @@ def _of_sparse(matrix, rest):
     return values
 
 
+def arrow_table(rows, what):
+    """Returns what exports a stream of Arrow as a table."""
+    import pyarrow
+
+    try:
+        return pyarrow.table(rows)
+    except Exception as error:  # whatever the other library raises
+        raise DataError(f"{what} is a {type(rows).__name__} that is not a table ({error}); expected a data frame or an array of shape (n_rows, n_features)") from error
+
+
 def _of_array(array, wanted, what):
+    if array.ndim == 0:
+        raise DataError(f"{what} is {_checks.shown(array.item() if array.dtype != object else array[()])}; expected a data frame or an array of shape "
+                        "(n_rows, n_features)")
     if array.ndim == 1:
         array = array[np.newaxis, :]
     if array.ndim != 2:
@@ -529,7 +541,7 @@ def weights(given, rows, what="weights"):
         return None
     try:
         found = np.require(real_numbers(given).ravel(), requirements=("C", "A"))
-    except (TypeError, ValueError) as error:
+    except Exception as error:  # whatever an object raises that is made an array
         raise DataError(f"{what} is not an array of numbers: {error}") from error
     if len(found) != rows:
         raise DataError(f"{what} has {len(found)} numbers, and there are {rows} rows; give one for each")

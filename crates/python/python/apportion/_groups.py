@@ -140,6 +140,10 @@ def owned_graph(given):
         given = given.tolist()
     if isinstance(given, (bytes, bytearray, dict)) or not hasattr(type(given), "__iter__"):
         raise UsageError(f"invalid graph {_checks.shown(given)}; {_GRAPH}")
+    try:
+        given = list(given)
+    except Exception as error:  # whatever an iterator raises
+        raise UsageError(f"invalid graph {_checks.shown(given)} ({type(error).__name__}: {error}); {_GRAPH}") from error
     edges = []
     for edge in given:
         ends = edge.split(",") if isinstance(edge, str) else edge

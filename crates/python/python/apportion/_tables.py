@@ -19,8 +19,8 @@ import sys
 
 import numpy as np
 
-from . import _cells
-from ._data import of_matrix
+from . import _cells, _checks
+from ._data import arrow_table, of_matrix
 from ._errors import DataError
 
 # Which missing values a column of numbers has: NaN, the library's own, or both.
@@ -41,15 +41,15 @@ def of(rows, what):
         return Arrow(rows)
     if hasattr(rows, "__arrow_c_stream__"):
         try:
-            import pyarrow
+            import pyarrow  # noqa: F401
         except ImportError:
             raise DataError(f"{what} is an Arrow stream; install pyarrow, or pass a NumPy array") from None
-        return Arrow(pyarrow.table(rows), as_given=False)
+        return Arrow(arrow_table(rows, what), as_given=False)
     if type(rows).__module__.startswith("scipy.sparse"):
         return Sparse(rows)
     if torch is not None and isinstance(rows, torch.Tensor):
         return Tensor(rows)
-    return Array(_array(rows, what), as_given=isinstance(rows, np.ndarray) or isinstance(rows, (list, tuple)))
+    return Array(_array(rows, what), as_given=isinstance(rows, np.ndarray) or isinstance(rows, (list, tuple)), what=what)
 
 
 def _array(rows, what):
@@ -84,10 +84,7 @@ def _array(rows, what):
             raise DataError(f"{what} is a Pool with categories or texts, which catboost does not return; pass the data frame it was made from") from error
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):
         return rows.detach().cpu().numpy()
-    array = np.asarray(rows)
-    if array.ndim == 0:
-        raise DataError(f"{what} is a {kind.removeprefix('builtins.')}; expected a data frame or an array of shape (n_rows, n_features)")
-    return array
+    return _checks.array(what, rows, "a data frame or an array of shape (n_rows, n_features)")
 
 
 def _new_numbers(given):
@@ -121,7 +118,9 @@ class Array:
     library = "numpy"
     index = None
 
-    def __init__(self, array, as_given=True):
+    def __init__(self, array, as_given=True, what="X"):
+        if array.ndim == 0:
+            raise DataError(f"{what} is {_checks.shown(array[()])}; expected a data frame or an array of shape (n_rows, n_features)")
         self.as_given = as_given
         self.fields = array.dtype.names
         if array.ndim == 1 and not self.fields:
@@ -152,7 +151,7 @@ class Array:
         return self.rows[:, list(places)]
 
     def array(self, place):
-        return self.rows[self.fields[place]] if self.fields else self.rows.reshape(self.length, -1)[:, place]
+        return self.rows[self.fields[place]] if self.fields else self.rows.reshape(self.length, self.width)[:, place]
 
     def dtype(self, place):
         return self.rows.dtype[self.fields[place]] if self.fields else self.rows.dtype
@@ -167,7 +166,7 @@ class Array:
     def whole(self, places):
         if not self.is_uniform():
             return None
-        values = self.rows.reshape(self.length, -1)
+        values = self.rows.reshape(self.length, self.width)
         values = values if list(places) == list(range(self.width)) else values[:, list(places)]
         return _exact(_new_numbers(values), self.rows)
 
@@ -759,7 +758,7 @@ class Tensor:
         numbers = self.tensor.cpu()
         if self.tensor.dtype == torch.int64 and numbers.numel() and int(numbers.abs().max()) > _cells.MAX_EXACT:
             raise DataError("the tensor holds integers beyond ±2^53; expected numbers that 64-bit floats hold exactly")
-        values = numbers.to(torch.float64).numpy().reshape(self.length, -1)
+        values = numbers.to(torch.float64).numpy().reshape(self.length, self.width)
         return _new_numbers(values if list(places) == list(range(self.width)) else values[:, list(places)])
 
     def of_numbers(self, values):

@@ -8,11 +8,11 @@ import threading
 
 import numpy as np
 
-from . import _core
+from . import _checks, _core
 from ._errors import UsageError
 
-# Pools by their numbers of threads, the last one used last. Beside the default one only a few are kept: an idle pool holds its threads.
-_MAX_OTHERS = 2
+# Pools by their numbers of threads, the last one used last. Besides the default one only the last is kept: idle pools hold their threads.
+_MAX_OTHERS = 1
 _MAX_THREADS = 1024
 # Pools of a process before it was forked: their threads are gone, and taking them down would wait for these.
 _left_behind = []
@@ -85,7 +85,7 @@ def checked(threads):
     except TypeError:
         count = -1
     if not 0 <= count <= _MAX_THREADS or isinstance(threads, (bool, np.bool_)):
-        raise UsageError(f"threads must be between 0 and {_MAX_THREADS} (0 = all cores), got {threads!r}")
+        raise UsageError(f"threads must be between 0 and {_MAX_THREADS} (0 = all cores), got {_checks.shown(threads)}")
     return count
 
 

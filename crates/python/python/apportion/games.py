@@ -165,7 +165,11 @@ def _list(name, given, of):
     """Returns what `of` makes of each entry of a sequence."""
     if isinstance(given, (str, bytes, dict)) or not hasattr(type(given), "__iter__") or isinstance(given, np.ndarray) and given.ndim != 1:
         raise UsageError(f"invalid {name} {_checks.shown(given)}; expected a list of numbers")
-    return [of(one) for one in given]
+    try:
+        entries = list(given)
+    except Exception as error:  # whatever an iterator raises
+        raise UsageError(f"invalid {name} {_checks.shown(given)} ({type(error).__name__}: {error}); expected a list of numbers") from error
+    return [of(one) for one in entries]
 
 
 def glove(left, right):
@@ -195,9 +199,10 @@ def unanimity(players, terms, constant=0.0):
     players = _checks.whole("number of players", players)
 
     def term(given):
-        if isinstance(given, (str, bytes, dict)) or not hasattr(type(given), "__len__") or len(given) != 2:
-            raise UsageError(f"invalid term {_checks.shown(given)}; expected a pair of members and coefficient, e.g. ([0, 2], 1.5)")
-        members, value = given
+        try:
+            members, value = () if isinstance(given, (str, bytes, dict)) else given
+        except Exception:  # whatever an object raises that is taken for a pair
+            raise UsageError(f"invalid term {_checks.shown(given)}; expected a pair of members and coefficient, e.g. ([0, 2], 1.5)") from None
         return _list("members of a term", members, lambda member: _checks.whole("member of a term", member)), _checks.number("coefficient", value)
 
     return Game._of(_core.Game.sum_of_unanimity(players, _checks.number("constant", constant), _list("terms", terms, term)))
