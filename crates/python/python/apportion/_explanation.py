@@ -63,11 +63,13 @@ class Explanation:
             raise UsageError(f"invalid certificates {_checks.shown(certificates)}; expected a list with a dictionary or None for each row")
         if index is not None:
             try:
-                index = index.copy() if hasattr(index, "copy") else list(index)
-            except TypeError as error:
+                if isinstance(index, (str, bytes, dict, set, frozenset)):
+                    raise TypeError("not a sequence")
+                index = index.copy(deep=True) if hasattr(index, "get_level_values") else index.copy() if isinstance(index, np.ndarray) else list(index)
+            except Exception as error:  # whatever an iterator raises
                 raise UsageError(f"invalid index {_checks.shown(index)}; expected one label for each row") from error
         self._set(values, certificates=None if certificates is None else list(certificates), index=index,
-                  categories={feature: list(words) for feature, words in (categories or {}).items()}, interactions=interactions, about=dict(about or {}), **each)
+                  categories=_owned_categories(categories), interactions=interactions, about=dict(about or {}), **each)
         self._check()
 
     @classmethod
@@ -86,15 +88,15 @@ class Explanation:
         if isinstance(certificates, list) and not any(certificates):
             certificates = None
         self._axes, self._certificates = axes, certificates
-        self.feature_names, self.input_names, self.output_names = feature_names, input_names, output_names
-        self.index, self.categories = index, categories or {}
-        self.interactions, self.about = interactions, about or {}
-        self._arrays = dict(values=values, base_values=base_values, data=data, predictions=predictions, std_errors=std_errors, evaluations=evaluations,
-                            degrees_of_freedom=degrees_of_freedom, draws=draws, row_numbers=row_numbers)
+        # Behind properties, which refuse what does not fit.
+        self._parts = dict(
+            values=values, base_values=base_values, data=data, predictions=predictions, std_errors=std_errors, evaluations=evaluations,
+            degrees_of_freedom=degrees_of_freedom, draws=draws, row_numbers=row_numbers, feature_names=feature_names, input_names=input_names,
+            output_names=output_names, index=index, categories=categories or {}, interactions=interactions, about=about or {})
 
     def _check(self):
         """Raises DataError unless all parts belong together, as they do until somebody changes one."""
-        arrays, axes, values = self._arrays, self._axes, self._arrays["values"]
+        arrays, axes, values = self._parts, self._axes, self._parts["values"]
         if not _are_numbers(values) or np.ndim(values) != len(axes):
             raise DataError(f"invalid values {_checks.shown(values)}; expected an array of numbers with the axes {', '.join(axes)}")
         size = dict(zip(axes, np.shape(values)))
@@ -103,6 +105,9 @@ class Explanation:
             if array is not None and (not _are_numbers(array) or np.shape(array) != shape):
                 raise DataError(f"{name} has shape {np.shape(array)}, expected numbers of shape {shape}")
         players, outputs = self.feature_names, self.output_names
+        if self.interactions is not None and not (isinstance(self.interactions, str) and self.interactions in ("index", "remainder")) or (
+                self.interactions is None and _OTHER in axes):
+            raise DataError(f"invalid interactions {_checks.shown(self.interactions)}; expected one of: None, index, remainder")
         for name, names, axis in (("feature_names", players, _PLAYER), ("output_names", outputs, _OUTPUT)):
             if not (names is None or isinstance(names, str) or _are_names(names)):
                 raise DataError(f"invalid {name} {_checks.shown(names)}; expected a list of strings")
@@ -113,7 +118,7 @@ class Explanation:
         self._check_rest(size)
 
     def _check_rest(self, size):
-        data, rows = self._arrays["data"], size.get(_ROW)
+        data, rows = self._parts["data"], size.get(_ROW)
         if data is not None:
             shape = np.shape(data)
             inputs = None if self.input_names is None and (self.feature_names is None or isinstance(self.feature_names, str)) else len(self._inputs())
@@ -122,20 +127,20 @@ class Explanation:
             if not _are_numbers(data) or not (is_whole or is_column) or rows is not None and shape[0] != rows:
                 expected = tuple(number for number in (rows, "n_features" if inputs is None else inputs) if number is not None)
                 raise DataError(f"data has shape {shape}, expected numbers of shape {expected}")
-        if not isinstance(self.categories, dict) or not all(isinstance(words, (list, tuple)) for words in self.categories.values()):
+        if not isinstance(self.categories, dict) or not all(
+                isinstance(feature, (int, np.integer)) and 0 <= feature < max(1, len(self._inputs())) and isinstance(words, (list, tuple))
+                for feature, words in self.categories.items()):
             raise DataError("invalid categories; expected a dictionary from the number of a feature to the list of its categories")
         if not isinstance(self.about, dict) or not isinstance(self.about.get("more") or {}, dict):
             raise DataError(f"invalid about {_checks.shown(self.about)}; expected a dictionary")
-        if self.interactions not in (None, "index", "remainder"):
-            raise DataError(f"invalid interactions {_checks.shown(self.interactions)}; expected one of: None, index, remainder")
         if rows is None:
             return
         for name, given in (("index", self.index), ("certificates", self._certificates)):
-            if given is not None and (not hasattr(given, "__len__") or isinstance(given, (str, dict)) or len(given) != rows):
+            if given is not None and _length(given) != rows:
                 raise DataError(f"invalid {name} {_checks.shown(given)}; expected one entry for each of {rows} rows")
         if self._certificates is not None and not all(one is None or isinstance(one, (dict, str)) for one in self._certificates):
             raise DataError("invalid certificates; expected a dictionary or None for each row")
-        numbers = self._arrays["row_numbers"]
+        numbers = self._parts["row_numbers"]
         if numbers is not None and (np.asarray(numbers) < 0).any():
             raise DataError("row_numbers has negative numbers, expected the numbers of rows")
 
@@ -340,9 +345,15 @@ class Explanation:
                 return self._named(key, names, axis)
             if isinstance(key, (list, tuple)) and any(isinstance(one, str) for one in key):
                 return np.array([self._named(one, names, axis) if isinstance(one, str) else _checks.whole(axis, one, -size, size - 1) for one in key], dtype=np.intp)
-        if axis == _OUTPUT and np.ndim(key) == 0 and (isinstance(key, (bool, np.bool_)) or not isinstance(key, (int, np.integer))):
+        is_whole = isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_))
+        if axis == _OUTPUT and not is_whole and (isinstance(key, np.generic) or not hasattr(type(key), "__iter__") and not hasattr(type(key), "__array__")):
             # Labels other than texts; a whole number is a place, as it is for NumPy.
-            return self._named(str(key), names, axis)
+            try:
+                return self._named(str(key), names, axis)
+            except UsageError:
+                raise
+            except Exception as error:  # any object may fail to print itself
+                raise UsageError(f"invalid output {_checks.shown(key)}; expected a number, a name or a label") from error
         if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
             key = int(key)
             if not -size <= key < size:
@@ -374,6 +385,8 @@ class Explanation:
         if isinstance(self.feature_names, str):
             return [self.feature_names]
         if self.feature_names is not None:
+            if _PLAYER in self._axes and len(self.feature_names) != self.shape[self._axes.index(_PLAYER)]:
+                self._check()
             return list(self.feature_names)
         return [f"f{player}" for player in range(self.shape[self._axes.index(_PLAYER)])] if _PLAYER in self._axes else ["f0"]
 
@@ -728,24 +741,43 @@ _AXES_OF = {"base_values": (_ROW, _OUTPUT), "predictions": (_ROW, _OUTPUT), "std
             "draws": (_ROW,), "row_numbers": (_ROW,)}
 
 
-def _of_array(name):
+def _part_of(name, is_array):
     def get(self):
-        return self._arrays[name]
+        return self._parts[name]
 
     def put(self, given):
-        before = self._arrays[name]
-        self._arrays[name] = given if given is before or isinstance(given, np.ndarray) else _array(name, given)
+        before = self._parts[name]
+        self._parts[name] = _array(name, given) if is_array and type(given) is not np.ndarray and given is not before else given
         try:
             self._check()
         except Exception:
-            self._arrays[name] = before
+            self._parts[name] = before
             raise
 
     return property(get, put)
 
 
 for _name in ("values", "base_values", "data", "predictions", "std_errors", "evaluations", "degrees_of_freedom", "draws", "row_numbers"):
-    setattr(Explanation, _name, _of_array(_name))
+    setattr(Explanation, _name, _part_of(_name, is_array=True))
+for _name in ("feature_names", "input_names", "output_names", "index", "categories", "interactions", "about"):
+    setattr(Explanation, _name, _part_of(_name, is_array=False))
+
+
+def _owned_categories(given):
+    try:
+        return {feature: list(words) for feature, words in (given or {}).items()}
+    except Exception as error:  # whatever an iterator raises
+        raise UsageError(f"invalid categories {_checks.shown(given)}; expected a dictionary from the number of a feature to the list of its categories") from error
+
+
+def _length(given):
+    """Returns how many entries labels have; None for what is not a sequence of labels."""
+    if isinstance(given, (str, bytes, dict, set, frozenset)):
+        return None
+    try:
+        return len(given) if getattr(given, "ndim", 1) == 1 else None
+    except Exception:  # whatever an object raises whose length is taken
+        return None
 
 
 def _array(name, given, shape=None, dtype=np.float64):
@@ -802,7 +834,7 @@ def _check_shapes(found):
 
 
 def _are_names(names):
-    return isinstance(names, list) and all(isinstance(name, str) for name in names)
+    return isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)
 
 
 def _as_dict(certificate):
