@@ -170,5 +170,5 @@ def test_what_is_added_to_rows_alone_is_refused(numbers):
 
 def test_threads_are_none_or_a_few():
     for threads in (-1, 1025):
-        with pytest.raises(apportion.UsageError, match="give 0 to 1024"):
+        with pytest.raises(apportion.UsageError, match="between 0 and 1024"):
             apportion.explain(lambda rows: rows.sum(1), np.ones((2, 3)), np.zeros((1, 3)), threads=threads)

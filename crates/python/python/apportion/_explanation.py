@@ -17,6 +17,22 @@ _ROW, _PLAYER, _OTHER, _OUTPUT, _INPUT = "row", "player", "other", "output", "in
 _OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".npz", ".pkl", ".xlsx", ".html", ".svg", ".png", ".pdf")
 
 
+def _part_of(name, is_array):
+    def get(self):
+        return self._parts[name]
+
+    def put(self, given):
+        before = self._parts[name]
+        self._parts[name] = _array(name, given) if is_array and type(given) is not np.ndarray and given is not before else given
+        try:
+            self._check()
+        except Exception:
+            self._parts[name] = before
+            raise
+
+    return property(get, put)
+
+
 class Explanation:
     """The values of players for the predictions of rows.
 
@@ -38,6 +54,11 @@ class Explanation:
     """
 
     text = spans = segments = image = None
+    values, base_values, predictions, std_errors = (_part_of(name, is_array=True) for name in ("values", "base_values", "predictions", "std_errors"))
+    data, evaluations, draws, degrees_of_freedom = (_part_of(name, is_array=True) for name in ("data", "evaluations", "draws", "degrees_of_freedom"))
+    row_numbers = _part_of("row_numbers", is_array=True)
+    feature_names, input_names, output_names, index = (_part_of(name, is_array=False) for name in ("feature_names", "input_names", "output_names", "index"))
+    categories, interactions, about = (_part_of(name, is_array=False) for name in ("categories", "interactions", "about"))
 
     def __init__(self, values, base_values, data=None, *, feature_names=None, input_names=None, output_names=None, predictions=None,
                  std_errors=None, evaluations=None, degrees_of_freedom=None, draws=None, certificates=None, index=None, row_numbers=None,
@@ -133,6 +154,11 @@ class Explanation:
             raise DataError("invalid categories; expected a dictionary from the number of a feature to the list of its categories")
         if not isinstance(self.about, dict) or not isinstance(self.about.get("more") or {}, dict):
             raise DataError(f"invalid about {_checks.shown(self.about)}; expected a dictionary")
+        for name in ("value", "game", "method", "same_as", "accuracy"):
+            if not isinstance(self.about.get(name), (str, type(None))):
+                raise DataError(f"invalid {name} {_checks.shown(self.about[name])}; expected a string")
+        if not _are_groups(self.about.get("groups")):
+            raise DataError(f"invalid groups {_checks.shown(self.about['groups'])}; expected lists of names")
         if rows is None:
             return
         for name, given in (("index", self.index), ("certificates", self._certificates)):
@@ -679,7 +705,7 @@ class Explanation:
             draws=np.array([line.get("draws", -1) for line in lines], dtype=np.int64),
             degrees_of_freedom=np.array([line.get("degrees_of_freedom", np.inf) for line in lines], dtype=np.float64),
             certificates=[line.get("certificate") for line in lines] if any("certificate" in line for line in lines) else None,
-            index=[line["id"] for line in lines] if lines and "id" in lines[0] else None,
+            index=[_label(line["id"]) for line in lines] if lines and "id" in lines[0] else None,
             row_numbers=np.array([line["row"] for line in lines], dtype=np.int64), categories=categories, interactions=form,
             about={**{key: head.get(key) for key in ("value", "game", "method", "same_as", "budget", "accuracy", "seed", "groups")},
                    "more": {key: value for key, value in head.items() if key not in known}})
@@ -741,33 +767,25 @@ _AXES_OF = {"base_values": (_ROW, _OUTPUT), "predictions": (_ROW, _OUTPUT), "std
             "draws": (_ROW,), "row_numbers": (_ROW,)}
 
 
-def _part_of(name, is_array):
-    def get(self):
-        return self._parts[name]
-
-    def put(self, given):
-        before = self._parts[name]
-        self._parts[name] = _array(name, given) if is_array and type(given) is not np.ndarray and given is not before else given
-        try:
-            self._check()
-        except Exception:
-            self._parts[name] = before
-            raise
-
-    return property(get, put)
-
-
-for _name in ("values", "base_values", "data", "predictions", "std_errors", "evaluations", "degrees_of_freedom", "draws", "row_numbers"):
-    setattr(Explanation, _name, _part_of(_name, is_array=True))
-for _name in ("feature_names", "input_names", "output_names", "index", "categories", "interactions", "about"):
-    setattr(Explanation, _name, _part_of(_name, is_array=False))
-
-
 def _owned_categories(given):
     try:
         return {feature: list(words) for feature, words in (given or {}).items()}
     except Exception as error:  # whatever an iterator raises
         raise UsageError(f"invalid categories {_checks.shown(given)}; expected a dictionary from the number of a feature to the list of its categories") from error
+
+
+def _are_groups(given):
+    """Returns whether groups are lists of names, within each other or not."""
+    if given is None:
+        return True
+    left = [given]
+    while left:
+        member = left.pop()
+        if isinstance(member, (list, tuple)):
+            left.extend(member)
+        elif not isinstance(member, str) or member is given:
+            return False
+    return all(isinstance(group, (list, tuple)) for group in given)
 
 
 def _length(given):
@@ -862,6 +880,8 @@ def _plain(number):
 def _word(words, code):
     if code != code:
         return None
+    if np.isinf(code):
+        return float(code)
     place = int(code)
     if 0 <= place < len(words) and place == code:
         word = words[place]
@@ -903,17 +923,26 @@ def _holed(numbers):
     return np.nan if numbers is None else numbers
 
 
+def _label(given):
+    if not isinstance(given, (str, int, float)):
+        raise ValueError(f"the id of a row is {_checks.shown(given)}, expected a string")
+    return given
+
+
 def _read_inputs(lines):
     """Inputs as numbers, words by their codes in the order in which they come."""
     categories, data = {}, np.empty((len(lines), len(lines[0])))
+    if any(not isinstance(cell, (str, int, float, type(None))) for line in lines for cell in line):
+        raise ValueError("inputs are numbers, strings or null")
     words_of = {feature for line in lines for feature, cell in enumerate(line) if isinstance(cell, str) and cell not in _INFINITE}
     for row, line in enumerate(lines):
         for feature, cell in enumerate(line):
             if isinstance(cell, str) and feature not in words_of:
                 data[row, feature] = _INFINITE[cell]
-            elif isinstance(cell, str):
+            elif feature in words_of and cell is not None:
+                # True, 1, 1.0 and "1" are different cells; a number next to words is not the code of one.
                 words = categories.setdefault(feature, {})
-                data[row, feature] = words.setdefault(cell, len(words))
+                data[row, feature] = words.setdefault((type(cell), cell), len(words))
             else:
                 data[row, feature] = np.nan if cell is None else cell
-    return data, {feature: list(words) for feature, words in categories.items()}
+    return data, {feature: [word for _, word in words] for feature, words in categories.items()}

@@ -137,14 +137,14 @@ class Plots:
 
     def _drawn(self, kind, ax, **asked):
         known_options(asked, _OPTIONS, f"plot.{kind}")
-        if ax is not None and not callable(getattr(ax, "get_window_extent", None)):
-            raise UsageError(f"invalid ax {_checks.shown(ax)}; expected axes of matplotlib")
         try:
             import matplotlib  # noqa: F401
         except ImportError:
             if ax is not None:
                 raise
             return self.figure(kind, **asked)
+        if ax is not None and not callable(getattr(ax, "get_window_extent", None)):
+            raise UsageError(f"invalid ax {_checks.shown(ax)}; expected axes of matplotlib")
         if ax is not None and "width" not in asked:
             asked["width"] = ax.get_window_extent().width / ax.figure.dpi * _PIXELS
         return self.figure(kind, **asked).draw(ax)
