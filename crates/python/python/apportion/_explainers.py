@@ -14,7 +14,7 @@ from ._functions import Function
 from ._groups import flat, graph as asked_graph, named, numbered, owned as owned_groups, owned_graph
 from ._models import Ensemble, ensemble, ensemble_of_method, ensemble_or_reason, predicts_behind_link
 from ._outputs import at_times, compare_at_times
-from ._options import GAMES, OPTIONS, accuracy_in_words, known_options, options
+from ._options import GAMES, NAMED, OPTIONS, accuracy_in_words, known_options, options
 from ._schema import Grown, Schema
 from ._sequences import players_of_sequences
 from ._threads import checked as count_of_threads, engine, generation, pool
@@ -59,7 +59,7 @@ class Explainer:
     def __init__(self, model, background=None, *, weights=None, value="shapley", method="auto", budget="auto", until=None, groups=None,
                  graph=None, game=None, model_output="raw", seed=0, feature_names=None, output_names=None, rounds=None, threads=None,
                  progress=False, check=True, **more):
-        known_options(more, OPTIONS, type(self).__name__)
+        known_options(more, (*NAMED, *OPTIONS), type(self).__name__)
         self.threads, self.progress = None if threads is None else count_of_threads(threads), _checked_progress(progress)
         self.model_output, self._check = _checks.text("model_output", model_output), _checks.flag("check", check)
         self._names = None if feature_names is None else _checks.names("feature_names", feature_names)

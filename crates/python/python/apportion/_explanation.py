@@ -805,7 +805,7 @@ def _array(name, given, shape=None, dtype=np.float64):
             raise DataError(f"{name} is missing; expected an array of numbers")
         return None
     try:
-        found = np.array(real_numbers(given))
+        found = np.array(real_numbers(given)).reshape(np.shape(given))
         if dtype is not np.float64:
             if not np.array_equal(found, np.rint(found)):
                 raise ValueError("expected integers")

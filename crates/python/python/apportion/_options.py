@@ -44,6 +44,11 @@ def _bandwidth(given):
     return given if given is None or isinstance(given, str) else repr(_checks.number("bandwidth", given))
 
 
+# Options that `Explainer` names itself.
+NAMED = ("weights", "value", "method", "budget", "until", "groups", "graph", "game", "model_output", "seed", "feature_names", "output_names", "rounds", "threads",
+         "progress", "check")
+
+
 def known_options(more, known, what):
     """Raises UnknownOption for an option that is not among those known."""
     unknown = next((option for option in more if option not in known), None)

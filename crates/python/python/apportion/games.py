@@ -105,7 +105,7 @@ class Game:
         interactions: True, or "index", for the interactions of all pairs, players × players: by all coalitions where the budget covers them, else
             estimates (Shapley and Banzhaf) with std_errors.
         """
-        known_options(more, _OPTIONS, "Game.explain")
+        known_options(more, ("value", "groups", "graph", "interactions", "threads", *_OPTIONS), "Game.explain")
         names = self.names or [str(player) for player in range(self.players)]
         members = None if groups is None else numbered(groups, names, None, threads)
         asked = options(value=value, groups=members, graph=asked_graph(graph, names), **more)
