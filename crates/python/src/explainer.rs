@@ -9,10 +9,12 @@ use apportion::trees::{Attributions, Diagonal};
 use apportion::{Background, ExplainError, Explanation, Follow, Method, Rows};
 use apportion_files::CheckpointFile;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::rows;
+use crate::callable::Callable;
 use crate::checkpoint::{Checkpoint, Kept, explain_in_blocks};
 use crate::ensemble::Ensemble;
 use crate::errors::{self, Class, of_explaining, of_playing, raised, usage};
@@ -49,10 +51,10 @@ enum Plays {
 
 /// A function of Python: rows in, numbers out.
 struct Function {
-    function: Py<PyAny>,
+    function: Callable,
     features: usize,
     outputs: usize,
-    absent: Absent,
+    absent: Arc<Absent>,
 }
 
 /// What stands in for features that are absent.
@@ -164,7 +166,36 @@ impl Explainer {
             }
             _ => Absent::Law(law(py, &options, wanted(py, given)?, weights, None)?),
         };
+        let function = Callable::new(function);
+        let absent = Arc::new(absent);
         Ok(Self { plays: Plays::Function(Box::new(Function { function, features, outputs, absent })), asked })
+    }
+
+    /// The same explainer of another function of as many features and outputs. Both share the background.
+    fn with_function(&self, py: Python<'_>, function: Py<PyAny>) -> PyResult<Self> {
+        let Plays::Function(own) = &self.plays else {
+            return Err(usage(py, "an explainer of trees does not call a function"));
+        };
+        let function = Function {
+            function: Callable::new(function),
+            features: own.features,
+            outputs: own.outputs,
+            absent: Arc::clone(&own.absent),
+        };
+        Ok(Self { plays: Plays::Function(Box::new(function)), asked: self.asked.clone() })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match &self.plays {
+            Plays::Trees(_) => Ok(()),
+            Plays::Function(function) => function.function.traverse(&visit),
+        }
+    }
+
+    fn __clear__(&self) {
+        if let Plays::Function(function) = &self.plays {
+            function.function.clear();
+        }
     }
 
     /// What would be done with rows: the method, the fewest and the most evaluations, and the seconds, where they can be told.
@@ -209,11 +240,11 @@ impl Explainer {
         };
         let function = match &self.plays {
             Plays::Trees(_) => None,
-            Plays::Function(function) => Some(&function.function),
+            Plays::Function(function) => Some(function.function.get(py)?),
         };
         let kept = checkpoint.map(|checkpoint| Kept { watch: &watch, file: &checkpoint.file, rows: None });
         let follow: &dyn Follow = kept.as_ref().map_or(&watch, |kept| kept);
-        let served = serve(py, pool, function, &watch.stop, &tick, |line| match &self.plays {
+        let served = serve(py, pool, function.as_ref(), &watch.stop, &tick, |line| match &self.plays {
             Plays::Trees(explainer) => match checkpoint {
                 Some(checkpoint) => in_blocks(explainer, rows, &watch, &checkpoint.file),
                 None => explainer.explain_rows_followed(rows, &watch).map(drop),
@@ -273,7 +304,8 @@ impl Explainer {
     ) -> PyResult<Bound<'py, PyDict>> {
         let Some((index, groups)) = self.asked.index() else { return Err(usage(py, NO_INDEX)) };
         let watch = Watch::default();
-        let served = serve(py, pool, Some(&function.function), &watch.stop, &|_| Ok(()), |line| {
+        let called = function.function.get(py)?;
+        let served = serve(py, pool, Some(&called), &watch.stop, &|_| Ok(()), |line| {
             self.on_function(function, &AskedModel { line, function }).indices(&index, 2, groups, rows)
         })?;
         match (served.result, served.stopped) {
@@ -284,7 +316,7 @@ impl Explainer {
     }
 
     fn on_function<'m>(&self, function: &'m Function, model: &'m AskedModel<'m>) -> apportion::Explainer<'m> {
-        let explainer = match &function.absent {
+        let explainer = match function.absent.as_ref() {
             Absent::Background(background) => apportion::Explainer::new(model, background.clone()),
             Absent::Law(law) => apportion::Explainer::conditional(model, Arc::clone(law)),
         };

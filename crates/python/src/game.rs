@@ -7,9 +7,11 @@ use apportion::games::{
     SumOfUnanimity, TabulatedGame, WeightedVoting,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::callable::Callable;
 use crate::errors::{of_explaining, of_playing, usage};
 use crate::explained;
 use crate::options::Options;
@@ -28,10 +30,20 @@ enum Plays {
     Textbook(Arc<dyn ClosedForm + Send + Sync>),
     Table(TabulatedGame),
     Function {
-        function: Py<PyAny>,
+        function: Callable,
         players: usize,
         outputs: usize,
     },
+}
+
+impl Plays {
+    /// The function that a game is, if it is one.
+    fn function(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        match self {
+            Self::Function { function, .. } => function.get(py).map(Some),
+            _ => Ok(None),
+        }
+    }
 }
 
 impl Game {
@@ -45,7 +57,7 @@ impl Game {
     /// Of a function that takes coalitions × players booleans and returns a flat array of coalitions × outputs numbers.
     #[staticmethod]
     fn of_function(function: Py<PyAny>, players: usize, outputs: usize) -> Self {
-        Self { plays: Plays::Function { function, players, outputs } }
+        Self { plays: Plays::Function { function: Callable::new(function), players, outputs } }
     }
 
     /// Of a table of 2^n × outputs numbers, in the order of masks: bit i is player i.
@@ -144,7 +156,7 @@ impl Game {
             Plays::Textbook(game) => &**game,
             Plays::Table(game) => game,
             Plays::Function { function, .. } => {
-                let answer = function.bind(py).call1((&*coalitions,))?;
+                let answer = function.get(py)?.bind(py).call1((&*coalitions,))?;
                 return Ok(answer.cast_into::<PyArray1<f64>>()?);
             }
         };
@@ -156,6 +168,19 @@ impl Game {
         let mut values = vec![0.0; batch.len() * game.outputs()];
         game.values(&batch, &mut values).map_err(|error| of_playing(py, &error))?;
         Ok(PyArray1::from_vec(py, values))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match &self.plays {
+            Plays::Function { function, .. } => function.traverse(&visit),
+            _ => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        if let Plays::Function { function, .. } = &self.plays {
+            function.clear();
+        }
     }
 }
 
@@ -217,18 +242,16 @@ pub(crate) fn explain_game<'py>(
     let game = game.get();
     let asked = options.asked(py, game.player_count())?;
     let explainer = asked.of_game();
-    let function = match &game.plays {
-        Plays::Function { function, .. } => Some(function),
-        _ => None,
-    };
+    let function = game.plays.function(py)?;
     let watch = Watch::default();
-    let served = serve(py, pool.get(), function, &watch.stop, &|_| Ok(()), |line| match &game.plays {
-        Plays::Textbook(game) => explainer.explain(&**game as &dyn apportion::Game),
-        Plays::Table(game) => explainer.explain(game),
-        Plays::Function { players, outputs, .. } => {
-            explainer.explain(&AskedGame { line, players: *players, outputs: *outputs })
-        }
-    })?;
+    let served =
+        serve(py, pool.get(), function.as_ref(), &watch.stop, &|_| Ok(()), |line| match &game.plays {
+            Plays::Textbook(game) => explainer.explain(&**game as &dyn apportion::Game),
+            Plays::Table(game) => explainer.explain(game),
+            Plays::Function { players, outputs, .. } => {
+                explainer.explain(&AskedGame { line, players: *players, outputs: *outputs })
+            }
+        })?;
     match (served.result, served.stopped) {
         (Ok(explanation), _) => explained::of_runs(py, vec![(0, explanation)]),
         (Err(_), Some(stopped)) => Err(stopped),
@@ -248,22 +271,20 @@ pub(crate) fn pairs_of_game<'py>(
     let asked = options.asked(py, game.player_count())?;
     let Some((index, groups)) = asked.index() else { return Err(usage(py, NO_INDEX)) };
     let explainer = asked.of_game();
-    let function = match &game.plays {
-        Plays::Function { function, .. } => Some(function),
-        _ => None,
-    };
+    let function = game.plays.function(py)?;
     let of_pairs = |game: &dyn apportion::Game| match groups {
         None => explainer.indices(game, &index, 2),
         Some(groups) => explainer.indices(&QuotientGame::new(game, groups)?, &index, 2),
     };
     let watch = Watch::default();
-    let served = serve(py, pool.get(), function, &watch.stop, &|_| Ok(()), |line| match &game.plays {
-        Plays::Textbook(game) => of_pairs(&**game as &dyn apportion::Game),
-        Plays::Table(game) => of_pairs(game),
-        Plays::Function { players, outputs, .. } => {
-            of_pairs(&AskedGame { line, players: *players, outputs: *outputs })
-        }
-    })?;
+    let served =
+        serve(py, pool.get(), function.as_ref(), &watch.stop, &|_| Ok(()), |line| match &game.plays {
+            Plays::Textbook(game) => of_pairs(&**game as &dyn apportion::Game),
+            Plays::Table(game) => of_pairs(game),
+            Plays::Function { players, outputs, .. } => {
+                of_pairs(&AskedGame { line, players: *players, outputs: *outputs })
+            }
+        })?;
     match (served.result, served.stopped) {
         (Ok(found), _) => explained::of_pairs(py, &[found]),
         (Err(_), Some(stopped)) => Err(stopped),

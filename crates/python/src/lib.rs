@@ -15,11 +15,13 @@
 //! | `explained` | what was found, as arrays |
 //! | `pictures` | figures and reports of it |
 //! | `pool`, `serve`, `watch` | threads: the engine has its own, Python functions are called on the thread that asks |
+//! | `callable` | functions of Python that the garbage collector sees |
 //! | `arrays`, `errors` | what goes over the border |
 //!
 //! Errors are the classes of `apportion._errors`, with the words of the library. A panic of the library is an error there, too.
 
 mod arrays;
+mod callable;
 mod categories;
 mod checkpoint;
 mod command;

@@ -152,7 +152,7 @@ def test_what_does_not_fit_is_said_before_anything_runs(trees, numbers, table):
         (table, {"model": additive, "background": None}, "explained against one background"),
         (table.set_column(1, "f0", pyarrow.array([[1.0]] * 1200)), {}, 'column "f0" of X holds list'),
         (table, {"model_output": "log_loss"}, "explains rows with y"),
-        (table, {"kernel_": 3}, "there is no option 'kernel_'"),
+        (table, {"kernel_": 3}, "unknown option 'kernel_'"),
     ]:
         with pytest.raises(apportion.Error, match=words):
             of(table_, **asked)

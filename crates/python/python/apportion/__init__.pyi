@@ -221,7 +221,6 @@ class Explanation:
         categories: dict[int, list[Any]] | None = None,
         interactions: Literal["index", "remainder"] | None = None,
         about: dict[str, Any] | None = None,
-        _axes: tuple[str, ...] | None = None,
     ) -> None: ...
     @property
     def shape(self) -> tuple[int, ...]: ...

@@ -6,10 +6,11 @@ import json
 
 import numpy as np
 
+from . import _checks
 from ._core import __version__
-from ._data import Table
+from ._data import Table, arrow_table
 from ._errors import DataError, UsageError, imported
-from ._explainers import Explainer
+from ._explainers import Explainer, players_of
 from ._names import listed
 from ._threads import pool
 
@@ -33,8 +34,7 @@ class BatchExplainer:
     """
 
     def __init__(self, model, background=None, *, keep=(), layout="columns", interactions=False, **more):
-        if layout not in LAYOUTS:
-            raise UsageError(f"layout={layout!r}: give {' or '.join(map(repr, LAYOUTS))}")
+        _checks.choice("layout", layout, LAYOUTS)
         if isinstance(model, Explainer):
             if background is not None or more:
                 raise UsageError("an Explainer has its background and options already; leave them out")
@@ -45,8 +45,8 @@ class BatchExplainer:
             raise UsageError('model_output="log_loss" explains rows with y, which batches do not have; explain a function that returns the loss')
         if explainer._game_for(None) != "path-dependent" and explainer._background is None:
             raise UsageError("batches are explained against one background, the same for all of them: give one")
-        if interactions not in (True, False, "index"):
-            raise UsageError(f'interactions={interactions!r}: give True, for the indices of single players and of pairs')
+        if not isinstance(interactions, bool):
+            interactions = _checks.choice("form of interactions", interactions, ("index",)) == "index"
         if interactions and explainer._asked["until"] is not None:
             raise UsageError("until is an accuracy of values, and pairs have none here: leave it out, and look at their standard errors")
         # One that is given stays as it is.
@@ -54,7 +54,7 @@ class BatchExplainer:
         if explainer.ensemble is not None and "rows" not in explainer._asked:
             explainer._asked = {**explainer._asked, "rows": ROWS}
         self.explainer, self.layout, self.interactions, self._has_inputs = explainer, layout, bool(interactions), False
-        self.keep = [keep] if isinstance(keep, str) else list(keep)
+        self.keep = [keep] if isinstance(keep, str) else _checks.names("keep", keep)
         if len(set(self.keep)) != len(self.keep):
             raise UsageError(f"keep names a column twice: {listed(self.keep)}")
         self._prepared = None
@@ -81,6 +81,7 @@ class BatchExplainer:
 
     def columns(self, given):
         """Those of the columns `given` that are looked at: the kept ones, and the features."""
+        given = _checks.names("columns", given)
         lacking = [name for name in self.keep if name not in given]
         if lacking:
             raise DataError(f"keep names {listed(lacking)}, and the batches have {listed(given)}")
@@ -100,6 +101,8 @@ class BatchExplainer:
         """
         pyarrow = imported("pyarrow", "pip install pyarrow")
 
+        if not isinstance(given, pyarrow.Schema):
+            raise UsageError(f"invalid schema {_checks.shown(given)}; expected a pyarrow.Schema")
         explainer = self.explainer
         self.columns(given.names)
         # Whether columns are those that the model knows is seen without a row.
@@ -163,6 +166,9 @@ class BatchExplainer:
         import pickle
         import time
 
+        rows, seconds = _checks.whole("rows", rows), _checks.number("seconds", seconds)
+        if seconds <= 0:
+            raise UsageError(f"invalid seconds {seconds:g}: must be positive")
         batch = next((batch for batch in record_batches(sample) if batch.num_rows), None)
         if batch is None:
             raise DataError("a plan is measured on rows, and the sample has none: give some")
@@ -202,9 +208,10 @@ class BatchExplainer:
                 names = columns
                 explainer._names = list(columns)
             features = explainer._background.values.shape[1] if explainer._background is not None else explainer._wanted.count
-            core = explainer._prepare(Table(np.zeros((1, features)), names))
+            row = Table(np.zeros((1, features)), names)
+            core = explainer._prepare(row)
             method = core.plan(np.zeros((1, features)), pool(explainer.threads))[0]
-            players = explainer._players(names)
+            players = players_of(names, explainer._groups, explainer._asked["value"], row.members)
             if self.interactions:
                 players = [players[i] if i == j else f"{players[i]} × {players[j]}" for i, j in zip(*np.triu_indices(len(players)))]
             self._prepared = columns, (players, explainer.output_count, method, method not in ("tree", "exact"))
@@ -312,14 +319,20 @@ def record_batches(batches):
     elif isinstance(batches, pyarrow.Table):
         batches = batches.to_batches()
     elif not isinstance(batches, pyarrow.RecordBatchReader) and hasattr(batches, "__arrow_c_stream__"):
-        batches = pyarrow.RecordBatchReader.from_stream(batches)
-    if not hasattr(batches, "__iter__"):
-        raise DataError(f"batches are {type(batches).__module__}.{type(batches).__qualname__}: give an iterator of pyarrow.RecordBatch, a reader or a table")
+        batches = arrow_table(batches, "batches").to_batches() if not hasattr(batches, "__next__") else pyarrow.RecordBatchReader.from_stream(batches)
+    kind = f"{type(batches).__module__}.{type(batches).__qualname__}"
+    if not hasattr(type(batches), "__iter__") or isinstance(batches, (str, bytes, dict, np.ndarray)):
+        raise DataError(f"invalid batches of type {kind}; expected an iterator of pyarrow.RecordBatch, a reader or a table")
+    try:
+        batches = iter(batches)
+    except Exception as error:  # whatever an object raises that cannot be iterated
+        raise DataError(f"invalid batches of type {kind} ({error}); expected an iterator of pyarrow.RecordBatch, a reader or a table") from error
     for batch in batches:
         if not isinstance(batch, pyarrow.RecordBatch):
-            if not hasattr(batch, "__arrow_c_array__"):
-                raise DataError(f"batches of {type(batch).__module__}.{type(batch).__qualname__} are none of Arrow: give pyarrow.RecordBatch")
-            batch = pyarrow.record_batch(batch)
+            try:
+                batch = pyarrow.record_batch(batch)
+            except Exception as error:  # whatever the other library raises
+                raise DataError(f"invalid batch of type {type(batch).__module__}.{type(batch).__qualname__}; expected a pyarrow.RecordBatch") from error
         yield batch
 
 

@@ -1,18 +1,24 @@
 """Cells of tables: which of them are the same, which are missing, and how they are shown."""
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
+import copy
 import datetime
 import decimal
 import fractions
+import hashlib
 import uuid
 
 import numpy as np
 
 # Integers up to this size are 64-bit floats without rounding.
 MAX_EXACT = 2**53
-# Types whose equal values print alike and can be exchanged for each other.
-_VALUES = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal, fractions.Fraction, uuid.UUID)
+# Types of the standard library whose values can be exchanged for each other if they print alike.
+_VALUES = (datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, decimal.Decimal, fractions.Fraction, uuid.UUID)
+# The same of pandas. Its tables print a part of themselves alone.
+_VALUES_OF_PANDAS = ("Timestamp", "Timedelta", "Period", "Interval")
 _SINGLE_NAMES = ("NAType", "NaTType")
+_SIMPLE = (str, int, bool, float, complex, bytes, type(None))
+_CONTAINERS = (list, tuple, dict, set, frozenset, bytearray, np.ndarray)
 
 
 def is_missing(cell):
@@ -36,24 +42,66 @@ def key(cell, kept=True):
         return kind, cell
     if kind is float:
         return kind, "nan" if cell != cell else cell.hex()
-    if isinstance(cell, np.generic):
+    if isinstance(cell, np.generic) and kind.__module__ == "numpy" and not cell.dtype.hasobject:
         return kind, str(cell.dtype), "nan" if is_missing(cell) else cell.tobytes()
     if kind.__name__ in _SINGLE_NAMES:
         return (kind,)
-    if isinstance(cell, _VALUES) or kind.__module__.partition(".")[0] == "pandas":
+    if _is_value(cell):
         return kind, repr(cell)
-    if kind in (list, tuple, dict) and _is_plain(cell):
-        return kind, repr(cell)
+    if kind in _CONTAINERS and is_plain(cell):
+        return kind, _content(cell)
     return kind, id(cell) if kept else object()
 
 
-def _is_plain(cell):
-    """Returns whether nested lists and dictionaries hold nothing but values that print exactly."""
-    if isinstance(cell, dict):
-        return all(_is_plain(part) for pair in cell.items() for part in pair)
-    if isinstance(cell, (list, tuple)):
-        return all(map(_is_plain, cell))
-    return type(cell) in (str, int, bool, float, bytes, type(None)) or isinstance(cell, _VALUES)
+def _is_value(cell):
+    kind = type(cell)
+    if kind in _VALUES or kind.__name__ in _VALUES_OF_PANDAS and kind.__module__.partition(".")[0] == "pandas":
+        zone = getattr(cell, "tzinfo", None)
+        # Time zones of other libraries may print alike.
+        return zone is None or type(zone) is datetime.timezone or type(zone).__module__.partition(".")[0] in ("zoneinfo", "pytz", "dateutil")
+    return False
+
+
+def is_plain(cell):
+    """Returns whether a cell is a value, or nested containers of the standard library or arrays that hold nothing else."""
+    kind = type(cell)
+    if kind is np.ndarray:
+        return not cell.dtype.hasobject
+    if kind is dict:
+        return all(is_plain(part) for pair in cell.items() for part in pair)
+    if kind in _CONTAINERS:
+        return all(map(is_plain, cell))
+    return kind in _SIMPLE or _is_value(cell)
+
+
+def _content(cell):
+    """Returns the content of a plain cell, which differs if a model can tell two cells apart."""
+    kind = type(cell)
+    if kind is np.ndarray:
+        content = cell.tobytes()
+        return kind, cell.dtype.str, cell.shape, cell.flags.f_contiguous, content if len(content) <= 64 else hashlib.sha256(content).digest()
+    if kind is dict:
+        return kind, tuple((_content(name), _content(part)) for name, part in cell.items())
+    if kind in (set, frozenset):
+        return kind, frozenset(map(_content, cell))
+    if kind in _CONTAINERS:
+        return kind, tuple(map(_content, cell)) if kind is not bytearray else bytes(cell)
+    return kind, repr(cell)
+
+
+def owned(cells):
+    """Returns an array of cells whose containers belong to nobody else: plain ones are copied, objects of other classes are kept by reference."""
+    if not isinstance(cells, np.ndarray) or not any_mutable(cells):
+        return cells
+    made = np.empty(len(cells), dtype=object)
+    for place, cell in enumerate(cells.tolist()):
+        made[place] = copy.deepcopy(cell) if type(cell) in _CONTAINERS and is_plain(cell) else cell
+    return made
+
+
+def any_mutable(cells):
+    """Returns whether an array of cells has containers, whose content can change."""
+    return isinstance(cells, np.ndarray) and cells.dtype == object and any(type(cell) in _CONTAINERS for cell in cells.tolist())
 
 
 def same(one, other):

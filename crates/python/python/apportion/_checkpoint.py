@@ -23,14 +23,14 @@ def key(explainer, rows, background, game):
 
     rows, background: tables as numbers, the background None if there is none; game: the game that is played.
     """
-    asked = explainer._asked
+    _, asked = explainer._asked_of(rows)
     names = (*_ENGINE, *_DISTRIBUTION, *_ACCURACY, "value", "method", "budget", "until", "seed")
     return {
         "model": _model(explainer, rows, background),
         "rows": _table(rows),
         "background": "none" if background is None else f"{_table(background)}, weights {digest(explainer._weights)}",
         "value": asked["value"],
-        "groups": repr(explainer._numbered),
+        "groups": repr(rows.members),
         "graph": repr(explainer._graph),
         "game": game,
         "output": explainer.model_output,

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 
+from . import _checks
 from ._column_names import names_as
 from ._errors import DataError
 from ._names import listed, nearest, numbered
@@ -21,15 +22,27 @@ class Table:
     names: of the features, or None.
     index: labels of the rows, or None.
     categories: for features that are words, the words by their codes.
+    is_own: whether the values are an array that nothing outside refers to.
     given, schema, background: for functions, the table as it came in, how it became numbers, and the background in the same way, if that is not
         the explainer's.
+    players: for rows of steps, the names of all cells, the groups and the value; else None.
+    members: the groups as numbers of features, as they were found for these rows.
     """
 
-    __slots__ = ("values", "names", "index", "categories", "given", "schema", "background")
+    __slots__ = ("values", "names", "index", "categories", "is_own", "given", "schema", "background", "players", "members")
 
-    def __init__(self, values, names=None, index=None, categories=None):
-        self.values, self.names, self.index, self.categories = values, names, index, categories or {}
-        self.given = self.schema = self.background = None
+    def __init__(self, values, names=None, index=None, categories=None, is_own=False):
+        self.values, self.names, self.index, self.categories, self.is_own = values, names, index, categories or {}, is_own
+        self.given = self.schema = self.background = self.players = self.members = None
+
+    def owned(self):
+        """Returns itself with values, labels and words of its own, whatever becomes of those that came in."""
+        if not self.is_own:
+            self.values, self.is_own = self.values.copy(), True
+        if self.index is not None:
+            self.index = self.index.copy(deep=True)
+        self.categories = {feature: list(words) for feature, words in self.categories.items()}
+        return self
 
 
 class Wanted:
@@ -65,7 +78,7 @@ def table(rows, wanted, what="X"):
         # A model of XGBoost compares in its own width.
         is_missing = found.values.astype(np.float32) == np.float32(wanted.missing)
         if is_missing.any():
-            found.values = np.where(is_missing, np.nan, found.values)
+            found.values, found.is_own = np.where(is_missing, np.nan, found.values), True
     return found
 
 
@@ -100,7 +113,7 @@ def _table(rows, wanted, what):
             import pyarrow
         except ImportError:
             raise DataError(f"{what} is a stream of Arrow, which is read by pyarrow: install it, or give a NumPy array") from None
-        return _of_columns(_Arrow(pyarrow.table(rows)), wanted, what)
+        return _of_columns(_Arrow(arrow_table(rows, what)), wanted, what)
     kind = f"{type(rows).__module__}.{type(rows).__name__}"
     if kind.startswith("scipy.sparse"):
         return _of_array(_of_sparse(rows, np.nan) if wanted.sparse_is_missing else np.asarray(rows.todense(), dtype=np.float64), wanted, what)
@@ -115,9 +128,7 @@ def _table(rows, wanted, what):
         return _of_array(of_matrix(rows, what), wanted, what)
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):
         rows = rows.detach().cpu().numpy()
-    array = np.asarray(rows)
-    if array.ndim == 0:
-        raise DataError(f"{what} is a {kind.removeprefix('builtins.')}, which is no table: give a data frame or an array of rows × features")
+    array = _checks.array(what, rows, "a data frame or an array of shape (n_rows, n_features)")
     return _of_array(array, wanted, what)
 
 
@@ -137,7 +148,20 @@ def _of_sparse(matrix, rest):
     return values
 
 
+def arrow_table(rows, what):
+    """Returns what exports a stream of Arrow as a table."""
+    import pyarrow
+
+    try:
+        return pyarrow.table(rows)
+    except Exception as error:  # whatever the other library raises
+        raise DataError(f"{what} is a {type(rows).__name__} that is not a table ({error}); expected a data frame or an array of shape (n_rows, n_features)") from error
+
+
 def _of_array(array, wanted, what):
+    if array.ndim == 0:
+        raise DataError(f"{what} is {_checks.shown(array.item() if array.dtype != object else array[()])}; expected a data frame or an array of shape "
+                        "(n_rows, n_features)")
     if array.ndim == 1:
         array = array[np.newaxis, :]
     if array.ndim != 2:
@@ -149,9 +173,9 @@ def _of_array(array, wanted, what):
         for feature, cells in wanted.cells.items():
             coder = _Coder(wanted, feature, what, wanted.names, {})
             if cells.of_numbers or not coder.is_coded:
-                values = values.copy() if values is array else values
+                values = values.copy() if np.may_share_memory(values, array) else values
                 values[:, feature] = coder.numbers(values[:, feature])
-        return Table(values, wanted.names)
+        return Table(values, wanted.names, is_own=not np.may_share_memory(values, array))
     if kind in "OSUT":
         return _of_columns(_Objects(array, wanted.names), wanted, what)
     raise DataError(f"{what} holds {array.dtype}, which are no numbers")
@@ -176,7 +200,7 @@ def _of_columns(frame, wanted, what):
     names = [str(frame.names[place]) for place in places] if frame.named else wanted.names
     whole = frame.whole(places) if not wanted.coded and not wanted.cells else None
     if whole is not None:
-        return Table(whole, names, frame.index)
+        return Table(whole, names, frame.index, is_own=frame.is_own(whole))
     values = np.empty((frame.length, len(places)))
     categories = {}
     lists = frame.lists(places, wanted.lists) if wanted.lists else {}
@@ -186,7 +210,7 @@ def _of_columns(frame, wanted, what):
         coder = _Coder(wanted, feature, what, names, categories)
         coder.list = lists.get(feature)
         values[:, feature] = frame.column(place, coder)
-    return Table(values, names, frame.index, categories)
+    return Table(values, names, frame.index, categories, is_own=True)
 
 
 def chosen(names, wanted, what):
@@ -365,9 +389,14 @@ class _Pandas:
         own = getattr(getattr(self.frame, "_mgr", None), "get_dtypes", None)
         if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in (self.frame.dtypes if own is None else own())):
             return None
-        if len(places) == len(self.names) and all(map(int.__eq__, places, range(len(places)))):
-            return np.require(self.frame.to_numpy(dtype=np.float64), requirements=("C", "A"))
-        return np.require(self.frame.iloc[:, places].to_numpy(dtype=np.float64), requirements=("C", "A"))
+        frame = self.frame
+        if len(places) != len(self.names) or not all(map(int.__eq__, places, range(len(places)))):
+            frame = frame.iloc[:, places]
+        self.given = frame.to_numpy(dtype=np.float64)
+        return np.require(self.given, requirements=("C", "A"))
+
+    def is_own(self, values):
+        return not np.may_share_memory(values, self.given)
 
     def lists(self, places, lists):
         """The categories of the training for each categorical feature, which LightGBM finds by their order; nothing if there are not as many."""
@@ -436,6 +465,10 @@ class _Polars:
             return None
         chosen = self.frame.select([self.names[place] for place in places])
         return np.require(chosen.cast(self.polars.Float64).fill_null(float("nan")).to_numpy(order="c"), requirements=("C", "A"))
+
+    def is_own(self, values):
+        # A column may be passed on without a copy.
+        return bool(values.flags.owndata)
 
     def column(self, place, coder):
         column, polars = self.frame.get_column(self.names[place]), self.polars
@@ -508,7 +541,7 @@ def weights(given, rows, what="weights"):
         return None
     try:
         found = np.require(real_numbers(given).ravel(), requirements=("C", "A"))
-    except (TypeError, ValueError) as error:
+    except Exception as error:  # whatever an object raises that is made an array
         raise DataError(f"{what} is not an array of numbers: {error}") from error
     if len(found) != rows:
         raise DataError(f"{what} has {len(found)} numbers, and there are {rows} rows; give one for each")

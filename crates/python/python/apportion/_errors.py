@@ -30,6 +30,10 @@ class UnknownOption(UsageError, TypeError):
     """An option that there is not."""
 
 
+class UnknownPlace(UsageError, IndexError):
+    """A row, feature or output that is out of range."""
+
+
 class InternalError(Error):
     """A fault of the package."""
 

@@ -6,19 +6,18 @@ import warnings
 
 import numpy as np
 
-from . import _core, _tables
+from . import _checks, _core, _tables
 from ._data import Wanted, table, weights as checked_weights
-from ._errors import AccuracyWarning, DataError, ModelWarning, UnknownOption, UsageError
+from ._errors import AccuracyWarning, DataError, ModelWarning, UsageError
 from ._explanation import Explanation
 from ._functions import Function
-from ._groups import flat, graph as asked_graph, numbered
+from ._groups import flat, graph as asked_graph, named, numbered, owned as owned_groups, owned_graph
 from ._models import Ensemble, ensemble, ensemble_of_method, ensemble_or_reason, predicts_behind_link
-from ._names import listed, nearest
 from ._outputs import at_times, compare_at_times
-from ._options import OPTIONS, accuracy_in_words, options
+from ._options import GAMES, NAMED, OPTIONS, accuracy_in_words, known_options, options
 from ._schema import Grown, Schema
 from ._sequences import players_of_sequences
-from ._threads import engine, pool
+from ._threads import checked as count_of_threads, engine, generation, pool
 
 # Rows of X that are a background where none is given, as in the command.
 SAMPLE = 100
@@ -60,15 +59,19 @@ class Explainer:
     def __init__(self, model, background=None, *, weights=None, value="shapley", method="auto", budget="auto", until=None, groups=None,
                  graph=None, game=None, model_output="raw", seed=0, feature_names=None, output_names=None, rounds=None, threads=None,
                  progress=False, check=True, **more):
-        unknown = [option for option in more if option not in OPTIONS]
-        if unknown:
-            meant = nearest(unknown[0], OPTIONS)
-            raise UnknownOption(f"there is no option {unknown[0]!r}" + (f"; the nearest is {meant!r}" if meant else f"; known are {listed(OPTIONS)}"))
-        self.threads, self.progress, self.model_output, self._check = threads, progress, model_output, bool(check)
-        self._names, self._output_names = None if feature_names is None else [str(name) for name in feature_names], output_names
+        known_options(more, (*NAMED, *OPTIONS), type(self).__name__)
+        self.threads, self.progress = None if threads is None else count_of_threads(threads), _checked_progress(progress)
+        self.model_output, self._check = _checks.text("model_output", model_output), _checks.flag("check", check)
+        self._names = None if feature_names is None else _checks.names("feature_names", feature_names)
+        self._output_names = None if output_names is None else _checks.names("output_names", output_names)
         self._reasons = []
-        self._asked = dict(value=str(value), method=str(method), budget=budget, until=until, seed=seed, **more)
-        self._groups, self._graph, self._game = groups, graph, game
+        self._groups, self._graph, self._game = owned_groups(groups), owned_graph(graph), game
+        checked = options(game="marginal" if game is None else game, value=value, method=method, budget=budget, until=until, seed=seed, **more)
+        # As they are checked: what was given may be changed later.
+        self._asked = {name: checked[name] for name in ("value", "method", "budget", "seed", *more) if name in checked}
+        self._asked["until"] = None
+        if until is not None:
+            self._asked.update(zip(("until", "relative_to", "error", "confidence", "range"), checked["until"]))
         method_of_model = model_output if model_output not in ("raw", "probability", "log_loss") else None
         self.ensemble, reason = ensemble_or_reason(model, rounds, 4) if method_of_model is None else (None, None)
         # Survival models return functions of time, whose values at the times of the training are outputs.
@@ -89,27 +92,29 @@ class Explainer:
             if reason is not None:
                 self._reasons.append(f"not exact, explained as a function: {reason}")
             self._wanted = Wanted(self._names)
-            self._background = None if background is None else self._table(background, "the background")
+            self._background = None
             if background is not None:
-                self._schema = self._background.schema
-                self._wanted = Wanted(self._names, self._schema.width)
+                self._own_background(background)
         else:
             self.function = None
             # Classifiers without a link are sums of scores, or means of probabilities.
             self._has_scores = callable(getattr(self.ensemble.source, "decision_function", None))
             self._wanted = self.ensemble.wanted()
-            self._background = None if background is None else table(background, self._wanted, "the background")
+            if self._names is not None:
+                _checks.names("feature_names", self._names, self._wanted.count)
+            self._check_output_names()
+            self._background = None if background is None else table(background, self._wanted, "the background").owned()
         rows = 0 if self._background is None else len(self._background.values)
         if weights is not None and background is None:
             raise UsageError("weights say how much rows of a background count; give a background")
-        self._weights = checked_weights(weights, rows)
-        options(game=game or "marginal", **self._asked)
+        self._weights = None if weights is None else checked_weights(weights, rows).copy()
         if game == "path-dependent" and self.ensemble is None:
             raise UsageError('game="path-dependent" is of tree ensembles, and the model is none')
         if self._background is not None:
             if self.ensemble is not None:
                 self._compare(background, self._background, "the background", model)
             self._prepare(self._background)
+            self._background.given = self._background.index = None
 
     def __call__(self, X, y=None, *, interactions=False, threads=None, progress=None, checkpoint=None):
         """The explanation of rows: values rows × players, with several outputs × outputs.
@@ -123,7 +128,12 @@ class Explainer:
             or of another version is refused, and one that another run uses. A function is compared by its predictions for all rows of X and of the
             background, and for some between both, so that each call with a checkpoint predicts these once more.
         """
-        rows = self._table(X)
+        form = False if interactions is False or interactions is None else "index" if interactions is True else _checks.choice(
+            "form of interactions", interactions, ("index", "remainder"))
+        if checkpoint is not None:
+            checkpoint = _checks.path("checkpoint", checkpoint)
+        progress = self.progress if progress is None else _checked_progress(progress)
+        rows, interactions = self._table(X), form
         if checkpoint is not None and (interactions or self.model_output == "log_loss" or not len(rows.values)):
             raise UsageError("checkpoint: it is kept of the values of rows, and not of interactions, losses or no rows; leave it out")
         if checkpoint is not None:
@@ -134,14 +144,11 @@ class Explainer:
         core = self._prepare(rows)
         self._compare(X, rows, "X")
         if interactions:
-            form = "index" if interactions is True else str(interactions)
-            if form not in ("index", "remainder"):
-                raise UsageError(f'interactions={form!r}: give "index" or "remainder"')
             if self.ensemble is None and form == "remainder":
                 raise UsageError('interactions="remainder" is of trees and linear models; of a function give "index"')
             told = engine(core.interactions, rows.values, pool(self.threads if threads is None else threads), form == "remainder")
             return self._explanation(told, rows, interactions=form)
-        watcher, close = _watcher(self.progress if progress is None else progress, len(rows.values))
+        watcher, close = _watcher(progress, len(rows.values))
         try:
             threads = pool(self.threads if threads is None else threads)
             if checkpoint is None:
@@ -149,7 +156,7 @@ class Explainer:
             else:
                 if self.ensemble is not None:
                     # The kernel is chosen for all rows, whichever of them are left.
-                    core = self._core(rows, len(rows.values))
+                    core, rows.members = self._core(rows, rows.background if rows.background is not None else self._background, len(rows.values))
                 told, stopped = engine(core.explain, rows.values, threads, watcher, self._checkpoint(checkpoint, rows))
         finally:
             close()
@@ -181,7 +188,7 @@ class Explainer:
                 rows = np.zeros((1, self._wanted.count))
             else:
                 raise UsageError("without a background, the expected value is known when rows were explained")
-            core = self._core(None)
+            core, _ = self._kept_core()
             told, stopped = engine(core.explain, rows, pool(self.threads), None)
             if stopped is not None:
                 raise stopped
@@ -200,8 +207,14 @@ class Explainer:
         if self.output_count == 1:
             return None
         if self._output_names is not None:
-            return [str(name) for name in self._output_names]
-        return self.ensemble.output_names if self.ensemble is not None else self.function.output_names
+            return list(self._output_names)
+        names = self.ensemble.output_names if self.ensemble is not None else self.function.output_names
+        return None if names is None else list(names)
+
+    def _check_output_names(self):
+        count = self.output_count
+        if self._output_names is not None and count > 1:
+            _checks.names("output_names", self._output_names, count, "output")
 
     @property
     def notes(self):
@@ -262,14 +275,15 @@ class Explainer:
             check(None if isinstance(model, Ensemble) else model, self.ensemble, given, rows.values, what, linked=self.model_output == "probability", threads=self.threads)
 
     def _table(self, X, what="X"):
+        """Returns rows as a table that belongs to the call: whatever becomes of X, it stays as it is."""
         if self.function is None:
-            return table(X, self._wanted)
-        given, background = _tables.of(X, what), None
+            return table(X, self._wanted, what).owned()
+        given, background, players = _tables.of(X, what), None, None
         if self._schema is None:
             schema, (rows,) = Schema.of([given], self._names, what)
             if len(schema.template.shape or ()) > 1:
-                self._names, self._groups, self._asked["value"] = players_of_sequences(schema.template.shape, self._names, self._groups, self._asked["value"])
-                schema.names = rows.names = self._names
+                players = players_of_sequences(schema.template.shape, self._names, self._groups, self._asked["value"])
+                schema.names = rows.names = players[0]
         else:
             schema = self._schema
             if schema.template.shape is not None and given.shape is not None and (given.length, *given.shape) == schema.template.shape:
@@ -278,14 +292,30 @@ class Explainer:
                 rows = schema.encoded(given, what)
             except Grown:
                 before = _tables.of(schema.table(self._background.values), "the background")
-                schema, (background, rows) = Schema.of([before, given], self._names, what)
-        rows.given, rows.schema, rows.background = given, schema, background
-        if self._names is None and what != "X":
-            self._names = rows.names
-        return rows
+                _, (background, rows) = Schema.of([before, given], self._names, what)
+        rows.given, rows.background, rows.players = given, background, players
+        return rows.owned()
+
+    def _own_background(self, background):
+        """Takes rows as the background: what is known of the features is that of its columns."""
+        self._background = self._table(background, "the background")
+        self._schema = self._background.schema
+        if self._background.players is not None:
+            self._names, self._groups, self._asked["value"] = self._background.players
+            self._background.players = None
+        elif self._names is None:
+            self._names = self._background.names
+        self._wanted = Wanted(self._names, self._schema.width)
+
+    def _asked_of(self, rows):
+        """The groups and the value for these rows, which for rows of steps depend on their shape."""
+        if rows is not None and rows.players is not None:
+            _, groups, value = rows.players
+            return groups, {**self._asked, "value": value}
+        return self._groups, self._asked
 
     def _names_of(self, rows):
-        names = self._names or self._wanted.names or rows.names
+        names = rows.names if rows.players is not None else self._names or self._wanted.names or rows.names
         return list(names) if names is not None else [f"f{feature}" for feature in range(rows.values.shape[1])]
 
     def _game_for(self, rows):
@@ -297,40 +327,52 @@ class Explainer:
         return "path-dependent"
 
     def _prepare(self, rows):
-        """The explainer for these rows. Without a background it depends on them, where the game is played against rows."""
-        game = self._game_for(rows)
-        if rows is not None and rows.background is not None:
-            return self._core(rows)
-        if self._background is None and (game != "path-dependent" or self._groups is not None and isinstance(self._groups, str)):
-            return self._core(rows)
-        if "core" not in self._kept:
-            self._kept["core"] = self._core(rows)
-        return self._kept["core"]
+        """The explainer for these rows, which learn their groups. Without a background it depends on them, where the game is played against rows."""
+        if rows.background is not None:
+            core, rows.members = self._core(rows, rows.background)
+            return core
+        if self._background is None and (self._game_for(None) != "path-dependent" or isinstance(self._groups, str)):
+            core, rows.members = self._core(rows, None)
+            return core
+        core, rows.members = self._kept_core(rows)
+        if rows.schema is not None and rows.schema is not self._schema:
+            # Its cells beyond those of the background are known to this call alone.
+            return core.with_function(self.function.taking(rows.schema))
+        return core
 
-    def _core(self, rows, count=None):
-        """Returns the explainer of the engine; `count` is the number of rows that the kernel of trees is chosen for, if it is not that of each call."""
-        background = self._background
-        if rows is not None and rows.background is not None:
-            background = rows.background
-        elif "core" in self._kept and count is None:
-            return self._kept["core"]
-        game, weights = self._game_for(rows), self._weights
+    def _kept_core(self, rows=None):
+        """The explainer against the background, or by the covers, and its groups: made once in each process."""
+        rows = rows if self._background is None else self._background
+        # By covers, each table has its own names, by which groups and graphs may be given.
+        names = None if rows is None or self._groups is None and self._graph is None else self._names_of(rows)
+        made_of = generation(), names
+        found = self._kept.get("core")
+        if found is None or found[0] != made_of:
+            found = self._kept["core"] = (made_of, *self._core(rows, self._background))
+        return found[1:]
+
+    def _core(self, rows, background, count=None):
+        """An explainer against a background, else by the covers or against some of these rows; and the groups, if there are any. `count` is the number of
+        rows that the kernel of trees is chosen for, if it is not that of each call."""
+        game, weights = self._game_for(None), self._weights
         absent = None if background is None else background.values
         if absent is None and game != "path-dependent":
             absent = self._sampled(rows, game)
-        names = self._names_of(rows if rows is not None else background) if (rows or background) is not None else self._wanted.names
+        known = rows if rows is not None else background
+        names = self._names_of(known) if known is not None else self._names or self._wanted.names
         if names is None:
             names = [f"f{feature}" for feature in range(self._wanted.count)]
-        self._numbered = None
-        if self._groups is not None:
-            def data():
-                return background.values if background is not None else rows.values
-            self._numbered = numbered(self._groups, names, data, self.threads)
-        chosen = {**self._asked, "rows": count} if count is not None and self._asked.get("rows") is None else self._asked
-        asked = options(**chosen, game=game, groups=self._numbered, graph=asked_graph(self._graph, names), linked=self.model_output == "probability")
+        groups, asked = self._asked_of(rows)
+        members = None
+        if groups is not None:
+            known = background if background is not None else rows
+            members = numbered(groups, names, None if known is None else lambda: known.values, self.threads)
+        if count is not None and asked.get("rows") is None:
+            asked = {**asked, "rows": count}
+        asked = options(**asked, game=game, groups=members, graph=asked_graph(self._graph, names), linked=self.model_output == "probability")
         if self.ensemble is not None:
-            return _core.Explainer.of_trees(self.ensemble._core, asked, absent, weights)
-        schema = self._schema if rows is None or rows.schema is None else rows.schema
+            return _core.Explainer.of_trees(self.ensemble._core, asked, absent, weights), members
+        schema = known.schema if known.schema is not None else self._schema
         words = schema.categorical()
         if words and game not in ("marginal", "frequency"):
             raise UsageError(f'game="{game}" requires numbers in every column, found {schema.described(words)}; use game="marginal" or game="frequency"')
@@ -338,12 +380,12 @@ class Explainer:
         if function.outputs is None:
             function.settle(absent[: min(len(absent), 8)])
             self.function = function
+            self._check_output_names()
             for note in function.warnings:
                 warnings.warn(note, ModelWarning, stacklevel=5)
         if self._check and background is not None and background.given is not None:
             function.check(background.given, background.values, "the background")
-            background.given = None
-        return _core.Explainer.of_function(function, absent.shape[1], function.outputs, asked, absent, weights)
+        return _core.Explainer.of_function(function, absent.shape[1], function.outputs, asked, absent, weights), members
 
     def _sampled(self, rows, game):
         if game != "marginal":
@@ -358,9 +400,9 @@ class Explainer:
         done = told.get("rows")
         count = len(rows.values) if done is None else len(done)
         outputs = self.output_count
-        names = self._names_of(rows)
-        players = self._players(names)
-        is_of_groups = self._asked["value"].startswith("quotient")
+        names, (groups, asked) = self._names_of(rows), self._asked_of(rows)
+        players = players_of(names, groups, asked["value"], rows.members)
+        is_of_groups = asked["value"].startswith("quotient")
         shape = (count, len(players)) + ((len(players),) if interactions else ()) + ((outputs,) if outputs > 1 else ())
         base = told["base"]
         per_row = (count, outputs) if outputs > 1 else (count,)
@@ -372,7 +414,6 @@ class Explainer:
         budget = None
         if "evaluations" in told and core is not None and method not in ("tree", "exact") and count:
             budget = core.plan(np.ascontiguousarray(rows.values[:1]), pool(self.threads))[2]
-        asked = self._asked
         accuracy = None
         if asked["until"] is not None:
             accuracy = accuracy_in_words(asked["until"], **{key: asked[key] for key in ("confidence", "relative_to", "error", "range") if key in asked})
@@ -382,22 +423,14 @@ class Explainer:
         if self._background is not None:
             about["background_rows"] = len(self._background.values)
         errors = told.get("std_errors")
-        return Explanation(
+        return Explanation._of(
             values.reshape(shape), base, data, feature_names=players, input_names=names if is_of_groups else None,
             output_names=self.output_names, predictions=predictions.reshape(per_row), std_errors=None if errors is None else errors.reshape(shape),
             evaluations=told.get("evaluations"), degrees_of_freedom=told.get("degrees_of_freedom"), draws=told.get("draws"),
             certificates=told.get("certificates"), index=index, row_numbers=done, categories=categories, interactions=interactions,
-            about=dict(value=asked["value"], output=self._output(), notes=self.notes, game=self._game_for(rows), method=method, same_as=told.get("same_as"), budget=budget,
+            about=dict(value=asked["value"], output=self._output(), notes=self.notes, game=self._game_for(None), method=method, same_as=told.get("same_as"), budget=budget,
                        accuracy=accuracy, seed=asked["seed"], more=about,
-                       groups=None if self._numbered is None else _named(self._numbered, names)))
-
-    def _players(self, names):
-        """What those are called who have values: the features, or groups that play as one."""
-        if not self._asked["value"].startswith("quotient"):
-            return names
-        if isinstance(self._groups, dict):
-            return [str(name) for name in self._groups]
-        return [",".join(names[feature] for feature in flat(group)) for group in self._numbered]
+                       groups=None if rows.members is None else named(rows.members, names)))
 
     def _losses(self, rows, y, threads):
         """The division of each row's loss."""
@@ -427,12 +460,12 @@ class TreeExplainer(Explainer):
     """
 
     def __init__(self, model, data=None, *, model_output="raw", feature_perturbation="auto", feature_names=None, rounds=None, **more):
-        if model_output not in ("raw", "probability", "log_loss"):
-            raise UsageError(f'model_output={model_output!r}: give "raw", "probability" or "log_loss"; apportion.Explainer explains any method')
+        if _checks.text("model_output", model_output) not in ("raw", "probability", "log_loss"):
+            raise UsageError(f'invalid model_output {model_output!r}; expected "raw", "probability" or "log_loss" (apportion.Explainer explains any method)')
         games = {"auto": None, "interventional": "marginal", "tree_path_dependent": "path-dependent"}
-        if feature_perturbation not in games:
-            raise UsageError(f"feature_perturbation={feature_perturbation!r}: give {', '.join(games)}")
-        game = more.pop("game", games[feature_perturbation])
+        game = more.pop("game", games[_checks.choice("feature_perturbation", feature_perturbation, tuple(games))])
+        if game is not None:
+            _checks.choice("game", game, GAMES)
         if game == "path-dependent" and model_output != "raw":
             raise UsageError(f'model_output="{model_output}": what trees expect along their paths is defined for margins only; give data')
         if game == "marginal" and data is None:
@@ -455,12 +488,23 @@ def explain(model, X, background=None, **more):
     array([[-1., -1.],
            [ 1.,  1.]])
     """
-    call = {key: more.pop(key) for key in ("interactions", "y") if key in more}
+    call = {key: more.pop(key) for key in ("interactions", "y", "checkpoint") if key in more}
     return Explainer(model, background, **more)(X, **call)
 
 
-def _named(members, names):
-    return [_named(member, names) if isinstance(member, list) else names[member] for member in members]
+def players_of(names, groups, value, members):
+    """What those are called who have values: the features, or groups that play as one."""
+    if not value.startswith("quotient") or members is None:
+        return names
+    if isinstance(groups, dict):
+        return [str(name) for name in groups]
+    return [",".join(names[feature] for feature in flat(group)) for group in members]
+
+
+def _checked_progress(given):
+    if callable(given):
+        return given
+    return _checks.flag("progress", given)
 
 
 def _watcher(progress, rows):

@@ -5,8 +5,9 @@ import os
 
 import numpy as np
 
-from . import _core
-from ._errors import DataError, UsageError
+from . import _checks, _core
+from ._data import real_numbers
+from ._errors import DataError, UnknownPlace, UsageError
 from ._files import write_whole
 from ._names import listed, nearest
 
@@ -14,6 +15,22 @@ from ._names import listed, nearest
 _ROW, _PLAYER, _OTHER, _OUTPUT, _INPUT = "row", "player", "other", "output", "input"
 # Endings of files that would not hold what they say.
 _OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".npz", ".pkl", ".xlsx", ".html", ".svg", ".png", ".pdf")
+
+
+def _part_of(name, is_array):
+    def get(self):
+        return self._parts[name]
+
+    def put(self, given):
+        before = self._parts[name]
+        self._parts[name] = _array(name, given) if is_array and type(given) is not np.ndarray and given is not before else given
+        try:
+            self._check()
+        except Exception:
+            self._parts[name] = before
+            raise
+
+    return property(get, put)
 
 
 class Explanation:
@@ -37,22 +54,121 @@ class Explanation:
     """
 
     text = spans = segments = image = None
+    values, base_values, predictions, std_errors = (_part_of(name, is_array=True) for name in ("values", "base_values", "predictions", "std_errors"))
+    data, evaluations, draws, degrees_of_freedom = (_part_of(name, is_array=True) for name in ("data", "evaluations", "draws", "degrees_of_freedom"))
+    row_numbers = _part_of("row_numbers", is_array=True)
+    feature_names, input_names, output_names, index = (_part_of(name, is_array=False) for name in ("feature_names", "input_names", "output_names", "index"))
+    categories, interactions, about = (_part_of(name, is_array=False) for name in ("categories", "interactions", "about"))
 
     def __init__(self, values, base_values, data=None, *, feature_names=None, input_names=None, output_names=None, predictions=None,
                  std_errors=None, evaluations=None, degrees_of_freedom=None, draws=None, certificates=None, index=None, row_numbers=None,
-                 categories=None, interactions=None, about=None, _axes=None):
-        self.values, self.base_values, self.data, self.predictions = values, base_values, data, predictions
-        self.std_errors, self.evaluations, self.draws, self.degrees_of_freedom = std_errors, evaluations, draws, degrees_of_freedom
+                 categories=None, interactions=None, about=None):
+        if interactions is not None:
+            interactions = _checks.choice("form of interactions", interactions, ("index", "remainder"))
+        least = 3 if interactions else 2
+        values = _array("values", values)
+        if values.ndim not in (least, least + 1):
+            other = ", n_features" if interactions else ""
+            raise DataError(f"values has {values.ndim} dimensions; expected an array of shape (n_rows, n_features{other}) or "
+                            f"(n_rows, n_features{other}, n_outputs)")
+        per_row = (values.shape[0], *values.shape[least:])
+        each = dict(base_values=_array("base_values", base_values, per_row), predictions=_array("predictions", predictions, per_row))
+        for name, given in (("data", data), ("std_errors", std_errors), ("evaluations", evaluations), ("degrees_of_freedom", degrees_of_freedom),
+                            ("draws", draws), ("row_numbers", row_numbers)):
+            each[name] = _array(name, given, dtype=np.int64 if name in ("evaluations", "draws", "row_numbers") else np.float64)
+        for name, given in (("feature_names", feature_names), ("input_names", input_names), ("output_names", output_names)):
+            each[name] = None if given is None else _checks.names(name, given)
+        if not isinstance(categories, (dict, type(None))) or not isinstance(about, (dict, type(None))):
+            raise UsageError("invalid categories or about; expected dictionaries")
+        if certificates is not None and not isinstance(certificates, (list, tuple)):
+            raise UsageError(f"invalid certificates {_checks.shown(certificates)}; expected a list with a dictionary or None for each row")
+        if index is not None:
+            try:
+                if isinstance(index, (str, bytes, dict, set, frozenset)):
+                    raise TypeError("not a sequence")
+                index = index.copy(deep=True) if hasattr(index, "get_level_values") else index.copy() if isinstance(index, np.ndarray) else list(index)
+            except Exception as error:  # whatever an iterator raises
+                raise UsageError(f"invalid index {_checks.shown(index)}; expected one label for each row") from error
+        self._set(values, certificates=None if certificates is None else list(certificates), index=index,
+                  categories=_owned_categories(categories), interactions=interactions, about=dict(about or {}), **each)
+        self._check()
+
+    @classmethod
+    def _of(cls, values, base_values, data=None, *, axes=None, **parts):
+        """An explanation of arrays that belong to it already, and are known to fit."""
+        made = cls.__new__(cls)
+        made._set(values, base_values, data, axes=axes, **parts)
+        return made
+
+    def _set(self, values, base_values, data=None, *, feature_names=None, input_names=None, output_names=None, predictions=None, std_errors=None,
+             evaluations=None, degrees_of_freedom=None, draws=None, certificates=None, index=None, row_numbers=None, categories=None, interactions=None,
+             about=None, axes=None):
+        if axes is None:
+            whole = (_ROW, _PLAYER, _OTHER, _OUTPUT) if interactions else (_ROW, _PLAYER, _OUTPUT)
+            axes = whole[: np.ndim(values)]
         if isinstance(certificates, list) and not any(certificates):
             certificates = None
-        self._certificates = certificates
-        self.feature_names, self.input_names, self.output_names = feature_names, input_names, output_names
-        self.index, self.row_numbers, self.categories = index, row_numbers, categories or {}
-        self.interactions, self.about = interactions, about or {}
-        if _axes is None:
-            whole = (_ROW, _PLAYER, _OTHER, _OUTPUT) if interactions else (_ROW, _PLAYER, _OUTPUT)
-            _axes = whole[: np.ndim(values)]
-        self._axes = _axes
+        self._axes, self._certificates = axes, certificates
+        # Behind properties, which refuse what does not fit.
+        self._parts = dict(
+            values=values, base_values=base_values, data=data, predictions=predictions, std_errors=std_errors, evaluations=evaluations,
+            degrees_of_freedom=degrees_of_freedom, draws=draws, row_numbers=row_numbers, feature_names=feature_names, input_names=input_names,
+            output_names=output_names, index=index, categories=categories or {}, interactions=interactions, about=about or {})
+
+    def _check(self):
+        """Raises DataError unless all parts belong together, as they do until somebody changes one."""
+        arrays, axes, values = self._parts, self._axes, self._parts["values"]
+        if not _are_numbers(values) or np.ndim(values) != len(axes):
+            raise DataError(f"invalid values {_checks.shown(values)}; expected an array of numbers with the axes {', '.join(axes)}")
+        size = dict(zip(axes, np.shape(values)))
+        for name, of in _AXES_OF.items():
+            array, shape = arrays[name], tuple(size[axis] for axis in (axes if of is None else of) if axis in size)
+            if array is not None and (not _are_numbers(array) or np.shape(array) != shape):
+                raise DataError(f"{name} has shape {np.shape(array)}, expected numbers of shape {shape}")
+        players, outputs = self.feature_names, self.output_names
+        if self.interactions is not None and not (isinstance(self.interactions, str) and self.interactions in ("index", "remainder")) or (
+                self.interactions is None and _OTHER in axes):
+            raise DataError(f"invalid interactions {_checks.shown(self.interactions)}; expected one of: None, index, remainder")
+        for name, names, axis in (("feature_names", players, _PLAYER), ("output_names", outputs, _OUTPUT)):
+            if not (names is None or isinstance(names, str) or _are_names(names)):
+                raise DataError(f"invalid {name} {_checks.shown(names)}; expected a list of strings")
+            if axis in size and names is not None and (isinstance(names, str) or len(names) != size[axis]):
+                raise DataError(f"{name} has {1 if isinstance(names, str) else len(names)} names, expected {size[axis]}")
+        if not (self.input_names is None or _are_names(self.input_names)):
+            raise DataError(f"invalid input_names {_checks.shown(self.input_names)}; expected a list of strings")
+        self._check_rest(size)
+
+    def _check_rest(self, size):
+        data, rows = self._parts["data"], size.get(_ROW)
+        if data is not None:
+            shape = np.shape(data)
+            inputs = None if self.input_names is None and (self.feature_names is None or isinstance(self.feature_names, str)) else len(self._inputs())
+            is_whole = len(shape) == (1 if rows is None else 2) and (inputs is None or shape[-1] == inputs)
+            is_column = len(shape) == (0 if rows is None else 1) and _PLAYER not in size
+            if not _are_numbers(data) or not (is_whole or is_column) or rows is not None and shape[0] != rows:
+                expected = tuple(number for number in (rows, "n_features" if inputs is None else inputs) if number is not None)
+                raise DataError(f"data has shape {shape}, expected numbers of shape {expected}")
+        if not isinstance(self.categories, dict) or not all(
+                isinstance(feature, (int, np.integer)) and 0 <= feature < max(1, len(self._inputs())) and isinstance(words, (list, tuple))
+                for feature, words in self.categories.items()):
+            raise DataError("invalid categories; expected a dictionary from the number of a feature to the list of its categories")
+        if not isinstance(self.about, dict) or not isinstance(self.about.get("more") or {}, dict):
+            raise DataError(f"invalid about {_checks.shown(self.about)}; expected a dictionary")
+        for name in ("value", "game", "method", "same_as", "accuracy"):
+            if not isinstance(self.about.get(name), (str, type(None))):
+                raise DataError(f"invalid {name} {_checks.shown(self.about[name])}; expected a string")
+        if not _are_groups(self.about.get("groups")):
+            raise DataError(f"invalid groups {_checks.shown(self.about['groups'])}; expected lists of names")
+        if rows is None:
+            return
+        for name, given in (("index", self.index), ("certificates", self._certificates)):
+            if given is not None and _length(given) != rows:
+                raise DataError(f"invalid {name} {_checks.shown(given)}; expected one entry for each of {rows} rows")
+        if self._certificates is not None and not all(one is None or isinstance(one, (dict, str)) for one in self._certificates):
+            raise DataError("invalid certificates; expected a dictionary or None for each row")
+        numbers = self._parts["row_numbers"]
+        if numbers is not None and (np.asarray(numbers) < 0).any():
+            raise DataError("row_numbers has negative numbers, expected the numbers of rows")
 
     # What is known of the whole.
 
@@ -134,7 +250,8 @@ class Explanation:
         if self.std_errors is None:
             return self.values.copy(), self.values.copy()
         degrees = np.atleast_1d(np.full(1, np.inf) if self.degrees_of_freedom is None else self.degrees_of_freedom)
-        factors = _core.interval_factors(float(confidence), np.ascontiguousarray(degrees, dtype=np.float64))
+        confidence = _checks.number("confidence", confidence)
+        factors = _core.interval_factors(confidence, np.ascontiguousarray(degrees, dtype=np.float64))
         if _ROW in self._axes:
             factors = factors.reshape(-1, *[1] * (np.ndim(self.values) - 1))
         else:
@@ -144,6 +261,8 @@ class Explanation:
 
     def additivity_gap(self):
         """The largest |Σφ + base − prediction|: 0 but for rounding, where the value is efficient."""
+        if self.predictions is None:
+            raise DataError("predictions is missing; pass predictions=… to Explanation, one for each row and output")
         axes = tuple(place for place, axis in enumerate(self._axes) if axis in (_PLAYER, _OTHER))
         gap = self.values.sum(axis=axes) + self.base_values - self.predictions
         return float(np.abs(gap).max(initial=0.0))
@@ -215,16 +334,16 @@ class Explanation:
         about = dict(self.about)
         if isinstance(of(_OUTPUT), int) and self.output_names is not None:
             about["more"] = {**about.get("more", {}), "class": self.output_names[of(_OUTPUT)]}
-        return Explanation(
+        return Explanation._of(
             part(self.values, *self._axes), part(self.base_values, _ROW, _OUTPUT), self._data_part(part),
             feature_names=names(self.feature_names, of(_PLAYER, slice(None))), input_names=inputs,
             output_names=names(self.output_names, of(_OUTPUT, slice(None))), predictions=part(self.predictions, _ROW, _OUTPUT),
             std_errors=part(self.std_errors, *self._axes), evaluations=part(self.evaluations, *rows),
             degrees_of_freedom=part(self.degrees_of_freedom, *rows), draws=part(self.draws, *rows), certificates=certificates,
-            index=None if self.index is None or _ROW not in self._axes else self.index[chosen[_ROW]],
+            index=None if self.index is None or _ROW not in self._axes else names(self.index, chosen[_ROW]) if isinstance(self.index, (list, tuple)) else self.index[chosen[_ROW]],
             row_numbers=part(np.arange(self.shape[0]) if self.row_numbers is None else self.row_numbers, *rows) if _ROW in self._axes else self.row_numbers,
             categories=categories, interactions=self.interactions, about=about,
-            _axes=tuple(axis for axis in self._axes if not isinstance(chosen[axis], int)))
+            axes=tuple(axis for axis in self._axes if not isinstance(chosen[axis], int)))
 
     def _data_part(self, part):
         if self.data is None:
@@ -240,29 +359,45 @@ class Explanation:
         """A key of one axis as a number, a slice or an array of places or booleans."""
         size = self.shape[self._axes.index(axis)]
         if isinstance(key, slice):
+            for end in (key.start, key.stop, key.step):
+                if end is not None and not hasattr(type(end), "__index__"):
+                    raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; expected integers, e.g. [0:10]")
+            if key.step is not None and int(key.step) == 0:
+                raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; expected a step other than 0")
             return key
         if axis in (_PLAYER, _OTHER, _OUTPUT):
             names = self._output_names_or_numbers() if axis == _OUTPUT else self._player_names()
             if isinstance(key, str):
                 return self._named(key, names, axis)
             if isinstance(key, (list, tuple)) and any(isinstance(one, str) for one in key):
-                return np.array([self._named(one, names, axis) if isinstance(one, str) else int(one) for one in key], dtype=np.intp)
-        if axis == _OUTPUT and np.ndim(key) == 0 and (isinstance(key, (bool, np.bool_)) or not isinstance(key, (int, np.integer))):
+                return np.array([self._named(one, names, axis) if isinstance(one, str) else _checks.whole(axis, one, -size, size - 1) for one in key], dtype=np.intp)
+        is_whole = isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_))
+        if axis == _OUTPUT and not is_whole and (isinstance(key, np.generic) or not hasattr(type(key), "__iter__") and not hasattr(type(key), "__array__")):
             # Labels other than texts; a whole number is a place, as it is for NumPy.
-            return self._named(str(key), names, axis)
+            try:
+                return self._named(str(key), names, axis)
+            except UsageError:
+                raise
+            except Exception as error:  # any object may fail to print itself
+                raise UsageError(f"invalid output {_checks.shown(key)}; expected a number, a name or a label") from error
         if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
             key = int(key)
             if not -size <= key < size:
-                raise IndexError(f"{axis} {key}: there are {size}")
+                raise UnknownPlace(f"{axis} {key} is out of range: there are {size} {axis}s")
             return key % size
-        found = np.asarray(key)
+        try:
+            found = np.asarray(key)
+        except Exception as error:  # whatever an object raises that is made an array
+            raise UsageError(f"invalid {axis}s {_checks.shown(key)}; expected numbers, names, a slice or a mask") from error
         if found.dtype == bool:
             if found.shape != (size,):
                 raise UsageError(f"a mask of the shape {found.shape} for {size} {axis}s")
             return found
         if found.ndim == 1 and (found.dtype.kind in "iu" or not found.size):
+            if found.size and not (-size <= int(found.min()) and int(found.max()) < size):
+                raise UnknownPlace(f"{axis} {_checks.shown(key)} is out of range: there are {size} {axis}s")
             return found.astype(np.intp)
-        raise UsageError(f"{key!r} chooses no {axis}s: give numbers, names, a slice or a mask")
+        raise UsageError(f"invalid {axis}s {_checks.shown(key)}; expected numbers, names, a slice or a mask")
 
     @staticmethod
     def _named(name, names, axis):
@@ -276,6 +411,8 @@ class Explanation:
         if isinstance(self.feature_names, str):
             return [self.feature_names]
         if self.feature_names is not None:
+            if _PLAYER in self._axes and len(self.feature_names) != self.shape[self._axes.index(_PLAYER)]:
+                self._check()
             return list(self.feature_names)
         return [f"f{player}" for player in range(self.shape[self._axes.index(_PLAYER)])] if _PLAYER in self._axes else ["f0"]
 
@@ -293,6 +430,9 @@ class Explanation:
 
     def _whole(self):
         """Arrays with all axes: values rows × players (× players) × outputs; base and predictions rows × outputs; errors as values."""
+        self._check()
+        if self.predictions is None:
+            raise DataError("predictions is missing; pass predictions=… to Explanation, one for each row and output")
         values = np.asarray(self.values, dtype=np.float64)
         wanted = (_ROW, _PLAYER, _OTHER, _OUTPUT) if self.interactions else (_ROW, _PLAYER, _OUTPUT)
 
@@ -305,7 +445,10 @@ class Explanation:
                     array = np.expand_dims(array, place)
             return array
 
-        return (widened(values, wanted), widened(self.base_values, (_ROW, _OUTPUT)), widened(self.predictions, (_ROW, _OUTPUT)),
+        whole = widened(values, wanted)
+        if self.interactions and whole.shape[1] != whole.shape[2]:
+            raise UsageError(f"interactions of {whole.shape[1]} with {whole.shape[2]} features; expected the same features in both axes, e.g. [:, names, names]")
+        return (whole, widened(self.base_values, (_ROW, _OUTPUT)), widened(self.predictions, (_ROW, _OUTPUT)),
                 widened(self.std_errors, wanted))
 
     def _rows_of_data(self):
@@ -401,6 +544,7 @@ class Explanation:
 
     def to_frame(self, library="pandas"):
         """A data frame of pandas or polars, with the columns that the command writes: row, (output,) base, prediction, the players."""
+        _checks.choice("library", library, ("pandas", "polars"))
         columns = self._columns()
         if library == "polars":
             import polars
@@ -429,7 +573,7 @@ class Explanation:
         """
         import json
 
-        path = os.fspath(path)
+        path = _checks.path("path", path)
         if path.lower().removesuffix(".gz").endswith(_OTHER_FORMATS):
             raise UsageError(f"{path}: an explanation is saved as JSON, in a file that ends in .json or .json.gz; to_frame() and to_arrow() make tables, "
                              "report() a page, plot.figure() figures")
@@ -499,19 +643,25 @@ class Explanation:
     @classmethod
     def load(cls, path):
         """Opens what `save` or the command wrote: `apportion explain --format json` or `jsonl`, gzipped or not."""
+        path = _checks.path("path", path)
         with open(path, "rb") as file:
             content = file.read()
         if content.startswith(b"\x1f\x8b"):
             import gzip
+            import zlib
 
-            content = gzip.decompress(content)
-        return cls._of_text(content, os.fspath(path))
+            try:
+                content = gzip.decompress(content)
+            except (OSError, EOFError, zlib.error) as error:
+                raise DataError(f"{path} is a truncated or corrupt gzip file: {error}") from error
+        return cls._of_text(content, path)
 
     @classmethod
     def _of_text(cls, content, name):
         try:
             found = cls._parsed(content, name)
             _check_shapes(found)
+            found._check()
         except DataError:
             raise
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
@@ -549,13 +699,13 @@ class Explanation:
         data, categories = _read_inputs([line["input"] for line in lines]) if lines and "input" in lines[0] else (None, {})
         known = {"value", "game", "interactions", "method", "same_as", "budget", "accuracy", "seed", "classes", "features", "groups", "input_names",
                  "explanations"}
-        return cls(
+        return cls._of(
             values, base, data, feature_names=features, input_names=head.get("input_names"), output_names=head.get("classes", head.get("class")),
             predictions=predictions, std_errors=errors, evaluations=np.array([line.get("evaluations", 0) for line in lines], dtype=np.int64),
             draws=np.array([line.get("draws", -1) for line in lines], dtype=np.int64),
             degrees_of_freedom=np.array([line.get("degrees_of_freedom", np.inf) for line in lines], dtype=np.float64),
             certificates=[line.get("certificate") for line in lines] if any("certificate" in line for line in lines) else None,
-            index=[line["id"] for line in lines] if lines and "id" in lines[0] else None,
+            index=[_label(line["id"]) for line in lines] if lines and "id" in lines[0] else None,
             row_numbers=np.array([line["row"] for line in lines], dtype=np.int64), categories=categories, interactions=form,
             about={**{key: head.get(key) for key in ("value", "game", "method", "same_as", "budget", "accuracy", "seed", "groups")},
                    "more": {key: value for key, value in head.items() if key not in known}})
@@ -612,6 +762,65 @@ class Explanation:
         return f"<div><b>{head}</b><br>{escape(note)}<table>{''.join(lines)}</table></div>"
 
 
+# The axes of the arrays besides those of the data; None for those of the values.
+_AXES_OF = {"base_values": (_ROW, _OUTPUT), "predictions": (_ROW, _OUTPUT), "std_errors": None, "evaluations": (_ROW,), "degrees_of_freedom": (_ROW,),
+            "draws": (_ROW,), "row_numbers": (_ROW,)}
+
+
+def _owned_categories(given):
+    try:
+        return {feature: list(words) for feature, words in (given or {}).items()}
+    except Exception as error:  # whatever an iterator raises
+        raise UsageError(f"invalid categories {_checks.shown(given)}; expected a dictionary from the number of a feature to the list of its categories") from error
+
+
+def _are_groups(given):
+    """Returns whether groups are lists of names, within each other or not."""
+    if given is None:
+        return True
+    left = [given]
+    while left:
+        member = left.pop()
+        if isinstance(member, (list, tuple)):
+            left.extend(member)
+        elif not isinstance(member, str) or member is given:
+            return False
+    return all(isinstance(group, (list, tuple)) for group in given)
+
+
+def _length(given):
+    """Returns how many entries labels have; None for what is not a sequence of labels."""
+    if isinstance(given, (str, bytes, dict, set, frozenset)):
+        return None
+    try:
+        return len(given) if getattr(given, "ndim", 1) == 1 else None
+    except Exception:  # whatever an object raises whose length is taken
+        return None
+
+
+def _array(name, given, shape=None, dtype=np.float64):
+    """Returns numbers as a new array; of a shape, if a number or one for each output is given."""
+    if given is None:
+        if name in ("values", "base_values"):
+            raise DataError(f"{name} is missing; expected an array of numbers")
+        return None
+    try:
+        found = np.array(real_numbers(given)).reshape(np.shape(given))
+        if dtype is not np.float64:
+            if not np.array_equal(found, np.rint(found)):
+                raise ValueError("expected integers")
+            found = found.astype(dtype)
+    except Exception as error:  # whatever an object raises that is made an array
+        raise DataError(f"invalid {name} {_checks.shown(given)} ({error}); expected an array of numbers") from error
+    if shape is not None and (found.ndim == 0 or len(shape) == 2 and found.shape == shape[1:]):
+        found = np.array(np.broadcast_to(found, shape))
+    return found
+
+
+def _are_numbers(array):
+    return isinstance(array, (int, float, np.number)) or isinstance(array, np.ndarray) and array.dtype.kind in "fiu"
+
+
 def load(path):
     """Opens an explanation that `Explanation.save` or the command wrote."""
     return Explanation.load(path)
@@ -643,7 +852,7 @@ def _check_shapes(found):
 
 
 def _are_names(names):
-    return isinstance(names, list) and all(isinstance(name, str) for name in names)
+    return isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)
 
 
 def _as_dict(certificate):
@@ -671,6 +880,8 @@ def _plain(number):
 def _word(words, code):
     if code != code:
         return None
+    if np.isinf(code):
+        return float(code)
     place = int(code)
     if 0 <= place < len(words) and place == code:
         word = words[place]
@@ -712,17 +923,26 @@ def _holed(numbers):
     return np.nan if numbers is None else numbers
 
 
+def _label(given):
+    if not isinstance(given, (str, int, float)):
+        raise ValueError(f"the id of a row is {_checks.shown(given)}, expected a string")
+    return given
+
+
 def _read_inputs(lines):
     """Inputs as numbers, words by their codes in the order in which they come."""
     categories, data = {}, np.empty((len(lines), len(lines[0])))
+    if any(not isinstance(cell, (str, int, float, type(None))) for line in lines for cell in line):
+        raise ValueError("inputs are numbers, strings or null")
     words_of = {feature for line in lines for feature, cell in enumerate(line) if isinstance(cell, str) and cell not in _INFINITE}
     for row, line in enumerate(lines):
         for feature, cell in enumerate(line):
             if isinstance(cell, str) and feature not in words_of:
                 data[row, feature] = _INFINITE[cell]
-            elif isinstance(cell, str):
+            elif feature in words_of and cell is not None:
+                # True, 1, 1.0 and "1" are different cells; a number next to words is not the code of one.
                 words = categories.setdefault(feature, {})
-                data[row, feature] = words.setdefault(cell, len(words))
+                data[row, feature] = words.setdefault((type(cell), cell), len(words))
             else:
                 data[row, feature] = np.nan if cell is None else cell
-    return data, {feature: list(words) for feature, words in categories.items()}
+    return data, {feature: [word for _, word in words] for feature, words in categories.items()}

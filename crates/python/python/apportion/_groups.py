@@ -1,13 +1,19 @@
 """Groups of features and graphs on them, as they are given: by name or number."""
-from . import _core
+import operator
+import re
+
+import numpy as np
+
+from . import _checks, _core
 from ._data import Wanted, table
 from ._errors import UsageError
 from ._names import place
 from ._threads import pool
 
-
 # Maximum nesting depth of groups, as in the command.
-DEEPEST = 120
+_MAX_DEPTH = 120
+_GROUPS = 'expected lists of features, a dictionary of such lists, or a string such as "age,sex;bmi" or "auto"'
+_GRAPH = 'expected "line", "grid=4x5", or pairs of features such as [("age", "sex")]'
 
 
 def groups(X, *, count=None, tree=False, dependence=None, linkage=None, threads=None):
@@ -22,61 +28,143 @@ def groups(X, *, count=None, tree=False, dependence=None, linkage=None, threads=
     >>> apportion.groups(np.column_stack([row, row * 37 % 101, row**2]))
     [[0, 2], [1]]
     """
+    count, tree = _checks.whole("count", count, 1, optional=True), _checks.flag("tree", tree)
+    dependence, linkage = _checks.text("dependence", dependence, optional=True), _checks.text("linkage", linkage, optional=True)
     rows = table(X, Wanted())
     found = _core.find_groups(rows.values, pool(threads), count, tree, dependence, linkage)
-    return found if rows.names is None else _named(found, rows.names)
+    return found if rows.names is None else named(found, rows.names)
 
 
-def _named(members, names):
-    return [_named(member, names) if isinstance(member, list) else names[member] for member in members]
+def named(members, names):
+    """Returns groups of numbers as groups of names."""
+    return _mapped(members, lambda member: names[member], 0)
+
+
+def owned(given):
+    """Returns groups as they are given as texts, numbers, lists and dictionaries that belong to nobody else."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, dict):
+        return {str(name): _owned_group(members) for name, members in given.items()}
+    return [_owned_group(group) for group in _listed(given)]
+
+
+def _owned_group(group):
+    if isinstance(group, (str, int, np.integer)):
+        return [_owned_member(group, 0)]
+    return [_owned_member(member, 1) for member in _listed(group)]
+
+
+def _owned_member(member, depth):
+    if isinstance(member, str):
+        return str(member)
+    if depth > _MAX_DEPTH:
+        raise UsageError(f"groups are nested more than {_MAX_DEPTH} deep; expected at most {_MAX_DEPTH} levels")
+    if not isinstance(member, (bool, np.bool_)):
+        try:
+            return operator.index(member)
+        except TypeError:
+            pass
+    made = []
+    try:
+        # A loop takes one frame for each level.
+        for inner in _listed(member):
+            made.append(_owned_member(inner, depth + 1))
+    except RecursionError:
+        raise UsageError(f"groups are nested too deeply; expected at most {_MAX_DEPTH} levels") from None
+    return made
+
+
+def _listed(given):
+    if isinstance(given, np.ndarray):
+        given = given.tolist()
+    if isinstance(given, (bytes, bytearray, dict)) or not hasattr(type(given), "__iter__"):
+        raise UsageError(f"invalid groups {_checks.shown(given)}; {_GROUPS}")
+    try:
+        return list(given)
+    except UsageError:
+        raise
+    except Exception as error:  # whatever an iterator raises
+        raise UsageError(f"invalid groups {_checks.shown(given)} ({type(error).__name__}: {error}); {_GROUPS}") from error
 
 
 def numbered(given, names, data, threads=None):
-    """Groups as lists of numbers, whatever they were given as; `data` gives the rows in which they are found."""
+    """Returns groups as lists of numbers, whatever they were given as; `data` gives the rows in which they are found."""
+    given = owned(given)
     if isinstance(given, dict):
         given = list(given.values())
     if isinstance(given, str):
         if given == "auto" or given.startswith("auto="):
             what = given.partition("=")[2]
-            if what not in ("", "tree") and not what.isdigit():
-                raise UsageError(f'groups={given!r}: write "auto=3", "auto" to have the number found, or "auto=tree" for groups within groups')
-            return _core.find_groups(data(), pool(threads), int(what) if what.isdigit() else None, what == "tree", None, None)
+            if what not in ("", "tree") and not (what.isascii() and what.isdigit()):
+                raise UsageError(f'invalid number of groups "{what}"; use auto=K (e.g. auto=3), auto, or auto=tree')
+            if data is None:
+                raise UsageError(f"groups={given!r} requires data in which groups are found; pass lists of players")
+            count = _checks.whole("number of groups", int(what), 1) if what.isdigit() else None
+            return _core.find_groups(data(), pool(threads), count, what == "tree", None, None)
         if "(" in given:
-            raise UsageError(f"groups={given!r}: give groups within groups as lists within lists")
+            raise UsageError(f"groups={given!r}: groups within groups are not supported in a string; pass lists within lists")
         given = [[name.strip() for name in group.split(",")] for group in given.rstrip(";").split(";")]
-    return [_members(group, names) for group in given]
+    return [_mapped(group, lambda member: place("groups", member, names), 0) for group in given]
 
 
-def _members(group, names, depth=0):
-    if isinstance(group, (str, int)) or not hasattr(group, "__iter__"):
-        return [place("groups", group, names)]
-    if depth > DEEPEST:
-        raise UsageError(f"invalid groups: nested more than {DEEPEST} deep")
-    return [_members(member, names, depth + 1) if not isinstance(member, str) and hasattr(member, "__iter__") else place("groups", member, names)
-            for member in group]
+def _mapped(members, of, depth):
+    if depth > _MAX_DEPTH:
+        raise UsageError(f"invalid groups: nested more than {_MAX_DEPTH} deep")
+    return [_mapped(member, of, depth + 1) if isinstance(member, list) else of(member) for member in members]
 
 
 def flat(members):
-    """The features of a group, those of the groups in it included."""
-    return [feature for member in members for feature in (flat(member) if isinstance(member, list) else [member])]
+    """Returns the features of a group, those of the groups in it included."""
+    found, left = [], list(reversed(members))
+    while left:
+        member = left.pop()
+        if isinstance(member, list):
+            left.extend(reversed(member))
+        else:
+            found.append(member)
+    return found
+
+
+def owned_graph(given):
+    """Returns a graph as it is given as text or a list of pairs that belongs to nobody else."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, np.ndarray):
+        if given.ndim != 2 or given.shape[1] != 2:
+            raise UsageError(f"invalid graph {_checks.shown(given)}; expected an array of shape (n_edges, 2) with the two features of each edge")
+        given = given.tolist()
+    if isinstance(given, (bytes, bytearray, dict)) or not hasattr(type(given), "__iter__"):
+        raise UsageError(f"invalid graph {_checks.shown(given)}; {_GRAPH}")
+    try:
+        given = list(given)
+    except Exception as error:  # whatever an iterator raises
+        raise UsageError(f"invalid graph {_checks.shown(given)} ({type(error).__name__}: {error}); {_GRAPH}") from error
+    edges = []
+    for edge in given:
+        ends = edge.split(",") if isinstance(edge, str) else edge
+        if isinstance(ends, (bytes, bytearray, dict)) or not hasattr(type(ends), "__iter__"):
+            raise UsageError(f"invalid edge {_checks.shown(edge)} in graph; expected two features, e.g. (\"age\", \"sex\")")
+        ends = [end.item() if isinstance(end, np.generic) else end for end in ends]
+        if len(ends) != 2:
+            raise UsageError(f"invalid edge {_checks.shown(edge)} in graph; expected two features, e.g. (\"age\", \"sex\")")
+        edges.append(tuple(ends))
+    return edges
 
 
 def graph(given, names):
-    """A graph as the engine takes it: "line", a grid of so many rows and columns, or edges."""
+    """Returns a graph as the engine takes it: "line", a grid of so many rows and columns, or edges."""
+    given = owned_graph(given)
     if given is None:
         return None
-    if given == "line":
-        return True
     if isinstance(given, str):
-        import re
-
-        grid = re.fullmatch(r"grid=(\d+)x(\d+)(?:,([48]))?", given.strip())
+        if given.strip() == "line":
+            return True
+        grid = re.fullmatch(r"grid=(\d+)x(\d+)(?:,([48]))?", given.strip(), re.ASCII)
         if grid:
-            return int(grid[1]), int(grid[2]), int(grid[3] or 4)
-        given = [edge.split(",") for edge in given.rstrip(";").split(";")]
-    edges = []
-    for edge in given:
-        if len(edge) != 2:
-            raise UsageError(f'graph: {edge!r} is no edge; write "line", "grid=4x5", or pairs of features')
-        edges.append(tuple(place("graph", end.strip() if isinstance(end, str) else end, names) for end in edge))
-    return edges
+            rows, columns = int(grid[1][:30]), int(grid[2][:30])
+            if rows * columns != len(names):
+                raise UsageError(f'invalid graph "{given.strip()}": a grid of {rows} by {columns} has {rows * columns} cells, expected {len(names)} (one for each feature)')
+            return rows, columns, int(grid[3] or 4)
+        given = owned_graph(given.rstrip(";").split(";"))
+    return [tuple(place("graph", end.strip() if isinstance(end, str) else end, names) for end in edge) for edge in given]

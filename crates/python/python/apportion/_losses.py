@@ -9,7 +9,7 @@ from ._data import weights as checked_numbers
 from ._errors import UsageError
 from ._explanation import Explanation
 from ._options import options
-from ._threads import engine, pool
+from ._threads import engine, generation, pool
 
 
 def losses(explainer, rows, y, threads):
@@ -43,17 +43,21 @@ def losses(explainer, rows, y, threads):
         values[chosen] = told["values"].reshape(len(chosen), features, outputs)[lines, :, output]
         base[chosen] = np.broadcast_to(told["base"].reshape(-1, outputs), (len(chosen), outputs))[lines, output]
         predictions[chosen] = told["predictions"].reshape(-1, outputs)[lines, output]
-    return Explanation(values, base, rows.values, feature_names=explainer._names_of(rows), predictions=predictions, index=rows.index,
+    return Explanation._of(values, base, rows.values, feature_names=explainer._names_of(rows), predictions=predictions, index=rows.index,
                        categories=rows.categories,
                        about=dict(value=explainer._asked["value"], game="marginal", method="tree", seed=explainer._asked["seed"],
                                   more={"output": "log-loss", "background_rows": len(explainer._background.values)}))
 
 
 def _core_of(explainer, target):
-    """The engine of one target, or of all classes if there are several outputs."""
+    """Returns the engine of one target, or of all classes if there are several outputs."""
     key = ("loss", target if explainer.output_count == 1 else None)
-    if key not in explainer._kept:
+    found = explainer._kept.get(key)
+    if found is None or found[0] != generation():
         asked = options(**explainer._asked, game="marginal", linked=True)
         trees = explainer.ensemble._core.with_loss(target)
-        explainer._kept[key] = _core.Explainer.of_trees(trees, asked, explainer._background.values, explainer._weights)
-    return explainer._kept[key]
+        found = generation(), _core.Explainer.of_trees(trees, asked, explainer._background.values, explainer._weights)
+        if explainer.output_count > 1 or explainer.ensemble.link in ("logistic", "softmax"):
+            # Classes are few; targets of a regression have no end.
+            explainer._kept[key] = found
+    return found[1]

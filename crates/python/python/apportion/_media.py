@@ -1,10 +1,12 @@
 """Texts and images: words, patches and segments as players."""
+import operator
 import re
 import unicodedata
 
 import numpy as np
 
-from ._errors import DataError, ModelError, UsageError
+from . import _checks
+from ._errors import DataError, ModelError, UsageError, of_call
 from .games import Game
 
 # Words with their apostrophes and hyphens, and signs one by one.
@@ -29,15 +31,17 @@ def explain_text(model, text, *, split=None, absent="", value="shapley", graph=N
     [('It', 0.0), ('is', 0.0), ('not', -1.5), ('good', 0.5), ('.', 0.0)]
     """
     if not isinstance(text, str):
-        if not isinstance(text, (list, tuple)) and not hasattr(text, "tolist") or isinstance(text, memoryview):
-            raise DataError(f"a text or a list of texts is wanted, and no {type(text).__name__}")
+        if hasattr(text, "tolist") and not isinstance(text, memoryview):
+            text = text.tolist()
+        if not isinstance(text, (list, tuple)):
+            raise DataError(f"invalid text of type {type(text).__name__}; expected a string or a list of strings")
         if any(not isinstance(one, str) for one in text):
             raise DataError("a list of texts holds something that is no text")
         return [explain_text(model, one, split=split, absent=absent, value=value, graph=graph, groups=groups, **more) for one in text]
     if split is None:
         spans = _words(text)
     else:
-        spans = [tuple(span) for span in split(text)] if callable(split) else _matches(split, text)
+        spans = _ranges(split, text) if callable(split) else _matches(split, text)
     if not spans:
         raise DataError("the text has no players: give a text with words, or split")
     if any(not 0 <= start < end <= len(text) for start, end in spans) or any(after[0] < before[1] for before, after in zip(spans, spans[1:])):
@@ -80,11 +84,13 @@ def explain_image(model, image, *, segments="8x8", reference="mean", value="shap
     >>> found.values[found.segments][0].round(12).tolist(), found.values.round(12).tolist()
     ([0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 15.0])
     """
-    image = np.asarray(image)
+    # Of its own: the explanation has it, whatever becomes of what was given.
+    image = np.array(_checks.array("image", image, "an array of shape (height, width) or (height, width, channels)"))
+    if image.dtype.kind not in "fiub":
+        raise DataError(f"image is an array of {image.dtype}; expected real numbers")
     if image.ndim not in (2, 3) or not image.size:
         raise DataError(f"an image of the shape {image.shape}: height × width, or height × width × channels is wanted")
-    if batch < 1:
-        raise UsageError(f"batch={batch}: give how many images the model takes at once, at least 1")
+    batch = _checks.whole("batch", batch, 1)
     labels, names = _labels(segments, image.shape[:2])
     absent = _reference(reference, image)
     if isinstance(graph, str) and graph == "borders":
@@ -104,11 +110,22 @@ def explain_image(model, image, *, segments="8x8", reference="mean", value="shap
     return found
 
 
+def _ranges(split, text):
+    try:
+        found = split(text)
+    except Exception as error:  # anything that a function may raise
+        raise of_call("split", error).with_traceback(error.__traceback__) from error
+    try:
+        return [(operator.index(start), operator.index(end)) for start, end in found]
+    except Exception as error:  # whatever an iterator raises
+        raise UsageError(f"split returned {_checks.shown(found)}; expected pairs of numbers, the start and the end of each player in the text") from error
+
+
 def _matches(split, text):
     try:
         return [match.span() for match in re.finditer(split, text) if match[0]]
-    except re.error as error:
-        raise UsageError(f"split: {split!r} is no regular expression: {error}") from error
+    except (re.error, TypeError, RecursionError) as error:
+        raise UsageError(f"invalid split {_checks.shown(split)}; expected a regular expression of strings, or a function from the text to ranges: {error}") from error
 
 
 def _words(text):
@@ -178,7 +195,7 @@ def _labels(segments, shape):
         rows, columns = int(given[1]), int(given[2])
         labels = (np.arange(height) * rows // height)[:, np.newaxis] * columns + np.arange(width) * columns // width
         return labels.astype(np.intp), [f"{row},{column}" for row in range(rows) for column in range(columns)]
-    given = np.asarray(segments)
+    given = _checks.array("segments", segments, "an array of shape (height, width) of integers")
     if given.shape != shape:
         raise UsageError(f"segments of the shape {given.shape} for an image of {height} × {width} pixels")
     if given.dtype.kind not in "iub":
@@ -192,7 +209,9 @@ def _reference(reference, image):
         if reference != "mean":
             raise UsageError(f'reference={reference!r}: give "mean", a number, or an image')
         return image.mean(axis=(0, 1)).astype(image.dtype) if image.dtype.kind == "f" else np.rint(image.mean(axis=(0, 1))).astype(image.dtype)
-    given = np.asarray(reference)
+    given = _checks.array("reference", reference, '"mean", a number, or an image')
+    if given.dtype.kind not in "fiub":
+        raise UsageError(f'invalid reference {_checks.shown(reference)}; expected "mean", a number, or an image')
     if given.ndim and given.shape != image.shape:
         raise UsageError(f"a reference of the shape {given.shape} for an image of the shape {image.shape}")
     with np.errstate(invalid="ignore"):

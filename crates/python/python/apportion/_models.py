@@ -4,13 +4,14 @@ A library is recognised by the module that a model's class comes from; none is i
 """
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
+import operator
 import os
 import warnings
 import weakref
 
 import numpy as np
 
-from . import _core
+from . import _checks, _core
 from ._data import Wanted, table
 from ._errors import Error, ModelError, ModelWarning, NotFittedError, UsageError
 from ._missing import Content
@@ -99,9 +100,10 @@ class Ensemble:
 
     def predict(self, X, *, output="raw", threads=None):
         """Margins, or with output="probability" what is behind the link: rows, or rows × outputs where there are several."""
+        output = _checks.choice("output", output, ("raw", "probability"))
         rows = table(X, self.wanted()).values
         predicted = self._core.predict(rows, output != "raw", pool(threads))
-        return predicted if self.output_count == 1 else predicted.reshape(len(rows), -1)
+        return predicted if self.output_count == 1 else predicted.reshape(len(rows), self.output_count)
 
     def __repr__(self):
         format, version, _, objective = self.origin
@@ -112,13 +114,16 @@ class Ensemble:
 def _rounds(rounds):
     if rounds is None:
         return None
-    if rounds == "all":
+    if isinstance(rounds, str) and rounds == "all":
         return True
     try:
-        start, end = (0, rounds) if isinstance(rounds, (int, np.integer)) else rounds
-        return int(start), int(end)
-    except (TypeError, ValueError):
-        raise UsageError(f'rounds={rounds!r}: give "all", a number of rounds, or a pair of the first and the one after the last') from None
+        start, end = (0, rounds) if isinstance(rounds, (int, np.integer)) and not isinstance(rounds, bool) else rounds
+        start, end = operator.index(start), operator.index(end)
+        if 0 <= start <= end < 2**63:
+            return start, end
+    except Exception:  # whatever an object raises that is taken for a pair
+        pass
+    raise UsageError(f'invalid rounds {_checks.shown(rounds)}; expected "all", a number of rounds, or a pair of the first and the one after the last')
 
 
 def _kind(model):
@@ -165,8 +170,8 @@ def _read(model):
         try:
             with open(model, "rb") as file:
                 return _Reading(file.read(), is_object=False, note=_best_of_a_file)
-        except OSError as error:
-            raise ModelError(f"cannot read the model {os.fspath(model)}: {error.strerror}") from error
+        except (OSError, ValueError) as error:
+            raise ModelError(f"cannot read the model {_checks.shown(os.fspath(model))}: {getattr(error, 'strerror', None) or error}") from error
     library, kind = family(model), type(model)
     take = {"xgboost": _of_xgboost, "lightgbm": _of_lightgbm, "catboost": _of_catboost}.get(library)
     try:

@@ -1,4 +1,5 @@
 """Names for people: the one that is meant by another, and lists of them."""
+import operator
 
 
 def nearest(given, names):
@@ -32,14 +33,17 @@ def place(what, name, names):
     """The place of a name, or of a number, among names."""
     from ._errors import UsageError
 
+    from . import _checks
+
     if isinstance(name, str) and name in names:
         return names.index(name)
     try:
-        number = int(name)
-    except (TypeError, ValueError):
+        digits = isinstance(name, str) and name.strip().isascii() and name.strip().isdigit()
+        number = -1 if isinstance(name, bool) else int(name[:30]) if digits else operator.index(name)
+    except TypeError:
         number = -1
-    if 0 <= number < len(names) and not isinstance(name, bool):
+    if 0 <= number < len(names):
         return number
-    meant = nearest(name, names)
-    hint = f'; the nearest is "{meant}"' if meant is not None else ""
-    raise UsageError(f"{what} has {name!r}, which is no feature{hint}; there are {listed(names)}, or 0 to {len(names) - 1}")
+    meant = nearest(name, names) if isinstance(name, str) else None
+    hint = f'did you mean "{meant}"?' if meant is not None else f"available features: {listed(names)} (or indices 0–{len(names) - 1})"
+    raise UsageError(f"unknown feature {_checks.shown(name)} in {what}; {hint}")

@@ -6,10 +6,13 @@ import os
 
 import numpy as np
 
-from . import _core
+from . import _checks, _core
 from ._errors import UsageError
 from ._files import write_whole
+from ._options import known_options
 
+# What figures take.
+_OPTIONS = ("row", "output", "feature", "partner", "top", "where", "width", "seed")
 # Pixels of a page in an inch, and points of text in one.
 _PIXELS, _POINTS = 96.0, 72.0
 
@@ -43,12 +46,12 @@ class Figure:
 
     def save(self, path, *, scale=2.0):
         """Writes it as .svg, .png (`scale` pixels to a pixel of a page) or .csv, by the ending of the path."""
-        path = os.fspath(path)
+        path = _checks.path("path", path)
         ending = os.path.splitext(path)[1].lower()
         if ending == ".svg":
             content = self.svg.encode()
         elif ending == ".png":
-            content = self._inner.png(float(scale))
+            content = self._inner.png(_checks.number("scale", scale))
         elif ending == ".csv":
             content = self._inner.csv().encode()
         else:
@@ -125,18 +128,23 @@ class Plots:
         of rows whose dots are drawn, where there are many.
         """
         explanation = self._explanation
+        kind = _checks.choice("figure", kind, tuple(name for name, _ in _core.figures()))
         whole, rows, outputs = gathered(explanation, row, seed)
-        asked = dict(row=rows, output=_place(output, outputs), feature=feature, partner=partner, top=int(top), width=float(width),
-                     where=[where] if isinstance(where, str) else list(where))
+        asked = dict(row=rows, output=_place(output, outputs), feature=_checks.text("feature", feature, optional=True),
+                     partner=_checks.text("partner", partner, optional=True), top=_checks.whole("top", top), width=_checks.number("width", width),
+                     where=[where] if isinstance(where, str) else _conditions(where))
         return Figure(whole.figure(kind, asked))
 
     def _drawn(self, kind, ax, **asked):
+        known_options(asked, _OPTIONS, f"plot.{kind}")
         try:
             import matplotlib  # noqa: F401
         except ImportError:
             if ax is not None:
                 raise
             return self.figure(kind, **asked)
+        if ax is not None and not callable(getattr(ax, "get_window_extent", None)):
+            raise UsageError(f"invalid ax {_checks.shown(ax)}; expected axes of matplotlib")
         if ax is not None and "width" not in asked:
             asked["width"] = ax.get_window_extent().width / ax.figure.dpi * _PIXELS
         return self.figure(kind, **asked).draw(ax)
@@ -155,6 +163,15 @@ for _kind, _says in _core.figures():
     setattr(Plots, _kind, _method(_kind, _says))
 
 
+def _conditions(where):
+    try:
+        return [_checks.text("condition in where", one) for one in where]
+    except UsageError:
+        raise
+    except Exception as error:  # whatever an iterator raises
+        raise UsageError(f'invalid where {_checks.shown(where)}; expected conditions such as "age >= 40"') from error
+
+
 def _place(output, names):
     """The place of an output, by name or number."""
     if output is None:
@@ -163,7 +180,7 @@ def _place(output, names):
         if output in names:
             return names.index(output)
         raise UsageError(f"there is no output {output!r}; known are {', '.join(names)}")
-    place = int(output)
+    place = _checks.whole("output", output, -(2**62))
     if not -len(names) <= place < len(names):
         raise UsageError(f"there is no output {output}; there are {len(names)}")
     return place % len(names)
@@ -171,14 +188,15 @@ def _place(output, names):
 
 def gathered(explanation, row=None, seed=0):
     """The explanation as the engine draws it, the number of the row at the position `row`, and the names of the outputs."""
+    seed, row = _checks.whole("seed", seed, 0, 2**64 - 1), _checks.whole("row", row, -(2**62), optional=True)
     values, base, predictions, errors = explanation._whole()
     count, outputs = values.shape[0], values.shape[-1]
-    if row is not None and not -count <= int(row) < count:
+    if row is not None and not -count <= row < count:
         raise UsageError(f"there is no row {row}; there are {count}")
     numbers = explanation._row_numbers(count).astype(np.uint64)
-    wanted = None if row is None else int(numbers[int(row)])
+    wanted = None if row is None else int(numbers[row])
     names = explanation.output_names if isinstance(explanation.output_names, (list, tuple)) and len(explanation.output_names) == outputs else [""] * outputs
-    return _core.Gathered(_heading(explanation, list(names)), _arrays(explanation, values, base, predictions, errors, numbers), wanted, int(seed)), wanted, list(
+    return _core.Gathered(_heading(explanation, list(names)), _arrays(explanation, values, base, predictions, errors, numbers), wanted, seed), wanted, list(
         name or str(place) for place, name in enumerate(names))
 
 
@@ -195,7 +213,7 @@ class Page:
 
     def save(self, path):
         """Writes the page; it appears whole or not at all."""
-        write_whole(os.fspath(path), self._html.encode())
+        write_whole(_checks.path("path", path), self._html.encode())
 
     def __repr__(self):
         return f"<a report of {len(self._html.encode()) / 1e6:.2f} MB: save it, and open it in a browser>"
@@ -210,7 +228,9 @@ class Page:
 
 def page(explanation, interactions=None, title=None, seed=0):
     """The page of an explanation, with interactions of the same players where there are some."""
-    pairs = None
+    pairs, title = None, _checks.text("title", title, optional=True)
+    if interactions is not None and not isinstance(interactions, type(explanation)):
+        raise UsageError(f"invalid interactions {_checks.shown(interactions)}; expected the explanation of the same rows with interactions=True")
     if interactions is None and explanation.interactions:
         interactions = explanation
     if interactions is not None:

@@ -1,6 +1,8 @@
 """What a function of rows is given: tables as numbers for the engine, and numbers as tables with the cells that came in."""
 # mypy: ignore-errors
 # Types are in the stubs, and most of what is imported here has none.
+import copy
+
 import numpy as np
 
 from . import _cells, _tables
@@ -19,6 +21,9 @@ class Schema:
     Columns of numbers that 64-bit floats hold exactly are numbers. In any other column each distinct cell is kept as it came in, missing ones
     included, and number k stands for cell k.
 
+    A schema never changes: rows with cells that it does not hold have a schema of their own, with these cells after the others. So threads can
+    share one, and what is kept for an explainer does not grow with the rows that it explains.
+
     names: of the features, or None for arrays without.
     """
 
@@ -29,7 +34,7 @@ class Schema:
 
     @classmethod
     def of(cls, tables, names=None, what="X"):
-        """Returns the schema of the first of these tables that holds the cells of all, and the tables as numbers."""
+        """Returns the schema of the first of these tables that holds the cells of all, and the tables as numbers, each as a `Table` with this schema."""
         first = tables[0]
         first.check(what)
         is_of_steps = len(first.shape or ()) > 1
@@ -38,12 +43,21 @@ class Schema:
             chosen(first.names, Wanted(), what)
         made = cls(first, names)
         places = [made.places(table, what) for table in tables]
-        if not first.is_uniform() or any(table.whole(at) is None for table, at in zip(tables, places)):
-            if not hasattr(first, "array"):
-                raise DataError(f"{what} has columns that are not numbers; the background is a matrix of numbers ({first.library})")
-            made.columns = [_Column.of([(table, at[feature]) for table, at in zip(tables, places)], made.column_name(feature, what))
-                            for feature in range(made.width)]
-        return made, [made.encoded(table, what) for table in tables]
+        if first.is_uniform():
+            whole = [table.whole(at) for table, at in zip(tables, places)]
+            if all(values is not None for values in whole):
+                return made, [made._numbers(values, table, at) for values, table, at in zip(whole, tables, places)]
+        if not hasattr(first, "array"):
+            raise DataError(f"{what} has columns that are not numbers; the background is a matrix of numbers ({first.library})")
+        made.columns = [_Column.of([(table, at[feature]) for table, at in zip(tables, places)], made.column_name(feature, what))
+                        for feature in range(made.width)]
+        found = []
+        for table in tables:
+            found.append(made.encoded(table, what))
+            made = found[-1].schema
+        for rows in found:
+            rows.schema = made
+        return made, found
 
     def column_name(self, feature, what):
         return f'column "{self.names[feature] if self.names is not None else feature}" of {what}'
@@ -61,18 +75,30 @@ class Schema:
         return list(found)
 
     def encoded(self, table, what="X"):
-        """Returns the rows of a table as numbers. Raises Grown if a column has to be kept otherwise to hold them."""
+        """Returns the rows of a table as numbers, in a `Table` with the schema that holds their cells: this one, or one with further cells.
+
+        Raises Grown if a column has to be kept otherwise to hold them.
+        """
         at = self.places(table, what)
-        names = self.names if self.names is not None else None if table.names is None else [table.names[place] for place in at]
         if self.columns is None:
             whole = table.whole(at)
             if whole is None:
                 raise Grown
-            return Table(whole, names, table.index)
-        values = np.empty((table.length, self.width))
+            return self._numbers(whole, table, at)
+        values, columns = np.empty((table.length, self.width)), list(self.columns)
         for feature, column in enumerate(self.columns):
-            values[:, feature] = column.encoded(table, at[feature], self.column_name(feature, what))
-        return Table(values, names, table.index)
+            columns[feature], values[:, feature] = column.encoded(table, at[feature], self.column_name(feature, what))
+        schema = self
+        if any(one is not other for one, other in zip(columns, self.columns)):
+            schema = copy.copy(self)
+            schema.columns = columns
+        return schema._numbers(values, table, at)
+
+    def _numbers(self, values, table, at):
+        names = self.names if self.names is not None else None if table.names is None else [table.names[place] for place in at]
+        rows = Table(values, names, table.index, is_own=True)
+        rows.schema = self
+        return rows
 
     def table(self, values):
         """Returns rows of numbers as a table of the library that came in, with its columns, types and cells."""
@@ -111,7 +137,7 @@ class Schema:
 
 
 class _Column:
-    """A column: numbers, or the distinct cells that its codes stand for.
+    """A column: numbers, or the distinct cells that its codes stand for. It never changes once it is made.
 
     cells: an array of the library with the cells in the order of their codes; None for numbers.
     codes: the code of each cell by its key.
@@ -121,6 +147,8 @@ class _Column:
     def __init__(self, template, place):
         self.template, self.place = template, place
         self.codes = self.cells = self.missing = None
+        # Whether some cells can be changed by the function that is given them.
+        self.is_mutable = False
 
     @classmethod
     def of(cls, sources, name):
@@ -135,7 +163,7 @@ class _Column:
         if getattr(first.dtype(place), "name", "") == "category":
             # Every category has its code from the beginning, in the order of the categories.
             known = made.template.converted(place, list(first.dtype(place).categories))
-            made._add(made.template.distinct(known)[0], known)
+            made, _ = made._with(made.template.distinct(known)[0], known)
         return made
 
     def _numbers(self, table, at, name):
@@ -156,6 +184,7 @@ class _Column:
         return values, kinds
 
     def encoded(self, table, at, name):
+        """Returns the column that holds the cells of a column of another table, and these as numbers."""
         if self.cells is None:
             numbers = self._numbers(table, at, name)
             if numbers is None:
@@ -166,8 +195,11 @@ class _Column:
             values, kinds = numbers
             if len(kinds) > 1 or kinds and self.missing not in (None, *kinds):
                 raise Grown
-            self.missing = self.missing or next(iter(kinds), None)
-            return values
+            if not kinds or self.missing is not None:
+                return self, values
+            made = copy.copy(self)
+            made.missing, = kinds
+            return made, values
         if not hasattr(table, "array"):
             table, at = _tables.Array(table.whole([at])), 0
         keys, first, codes = table.distinct(table.array(at))
@@ -181,19 +213,24 @@ class _Column:
             piece = self._converted(cells, name)
             keys, _, places = self.template.distinct(piece)
             keys = [keys[place] for place in places]
-        found = self._add(keys, piece)
-        return found[codes] if len(found) else np.empty(len(codes))
+        made, found = self._with(keys, piece)
+        return made, found[codes] if len(found) else np.empty(len(codes))
 
-    def _add(self, keys, cells):
-        """Returns the codes of cells, with new ones for those that have none yet."""
-        new, before = [], len(self.codes)
+    def _with(self, keys, cells):
+        """Returns the column that holds these cells, and their codes: this one, or another with new codes for those that have none yet."""
+        new, added, before = {}, [], len(self.codes)
         for place, key in enumerate(keys):
-            if self.codes.setdefault(key, before + len(new)) == before + len(new):
-                new.append(place)
+            if key not in self.codes and key not in new:
+                new[key] = before + len(added)
+                added.append(place)
+        made = self
         if new:
-            cells = cells if len(new) == len(keys) else self.template.chosen(cells, np.array(new))
-            self.cells = self.template.joined([self.cells, cells]) if before else cells
-        return np.array([self.codes[key] for key in keys], dtype=np.float64)
+            made = copy.copy(self)
+            made.codes = {**self.codes, **new}
+            cells = _cells.owned(cells if len(added) == len(keys) else self.template.chosen(cells, np.array(added)))
+            made.cells = self.template.joined([self.cells, cells]) if before else cells
+            made.is_mutable = self.is_mutable or _cells.any_mutable(cells)
+        return made, np.array([made.codes[key] for key in keys], dtype=np.float64)
 
     def _converted(self, cells, name):
         """Returns cells of another type as those of this column."""
@@ -216,7 +253,8 @@ class _Column:
     def decoded(self, values):
         if self.cells is None:
             return self.template.column(self.place, values, self.missing)
-        return self.template.chosen(self.cells, values.astype(np.intp))
+        made = self.template.chosen(self.cells, values.astype(np.intp))
+        return _cells.owned(made) if self.is_mutable else made
 
     def shown(self, values):
         """Returns codes as results show them, and the categories; or numbers, and None, if all cells are numbers."""

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 
+from . import _checks
 from ._errors import UsageError
 from ._explainers import Explainer as _Explainer
 
@@ -27,16 +28,18 @@ class _AnyExplainer:
             raise UsageError("link is not supported; pass a model that returns link(output)")
         rows = masker
         if not isinstance(masker, shap.maskers.Masker):
-            if np.ndim(masker) != 2:
+            array = masker if hasattr(masker, "iloc") or isinstance(masker, np.ndarray) else _checks.array("masker", masker, "rows × features")
+            if array.ndim != 2 or not array.shape[0] or not array.shape[1]:
                 raise UsageError("expected a masker of rows, such as shap.maskers.Independent(X), or rows × features")
-            masker = getattr(shap.maskers, self._masker_of_rows)(masker if hasattr(masker, "iloc") or isinstance(masker, np.ndarray) else np.asarray(masker))
+            masker = getattr(shap.maskers, self._masker_of_rows)(array)
         else:
             rows = None
         data = getattr(masker, "data", None)
         if not isinstance(data, np.ndarray) or data.ndim != 2:
             raise UsageError(f"expected a masker of rows, such as shap.maskers.Independent(X), got {type(masker).__name__}")
         self.model, self.masker, self._seed = model, masker, 0 if seed is None else seed
-        self.feature_names, self.output_names = feature_names, output_names
+        self.feature_names = None if feature_names is None else _checks.names("feature_names", feature_names)
+        self.output_names = None if output_names is None else _checks.names("output_names", output_names)
         self._background, self._rows_have_types = data, False
         if getattr(masker, "output_dataframe", False):
             self._rows_have_types = rows is not None
@@ -77,7 +80,7 @@ class _AnyExplainer:
 
     def shap_values(self, X, npermutations=None, **more):
         """The values as an array, from `npermutations` permutations and their reverses of the features; by default from as many as it takes."""
-        evaluations = None if npermutations is None else 2 * int(npermutations) * (self._background.shape[1] + 1)
+        evaluations = None if npermutations is None else 2 * _checks.whole("npermutations", npermutations, 1) * (self._background.shape[1] + 1)
         return self(X, evaluations, **{name: value for name, value in more.items() if name != "batch_evals"}).values
 
     def _background_for(self, X):
@@ -101,7 +104,7 @@ class _AnyExplainer:
 
     def _explainer(self, background, max_evals):
         names = self.feature_names if not hasattr(background, "columns") else None
-        return _Explainer(self.model, background, method=self._method, budget="auto" if max_evals in (None, "auto") else int(max_evals),
+        return _Explainer(self.model, background, method=self._method, budget="auto" if max_evals is None or isinstance(max_evals, str) and max_evals == "auto" else _checks.whole("max_evals", max_evals, 1),
                           seed=self._seed, feature_names=names, **self._structure)
 
 

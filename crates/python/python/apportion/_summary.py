@@ -7,8 +7,10 @@ import math
 
 import numpy as np
 
+from . import _checks
 from ._core import __version__
 from ._errors import DataError, UsageError, imported
+from ._names import listed
 
 FORMAT = 1
 # Sums are whole numbers of this power of two, below the last bit of any double.
@@ -56,6 +58,8 @@ class Summary:
 
     def add(self, batch):
         """Adds the rows of a record batch of results."""
+        if not hasattr(getattr(batch, "schema", None), "metadata") or not hasattr(batch, "column"):
+            raise DataError(f"invalid results {_checks.shown(batch)}; expected a pyarrow.RecordBatch of explain_batches")
         values, rows, about = _numbers_of(batch)
         self._agree(about)
         outputs = max(1, len(about["outputs"] or [None]))
@@ -69,6 +73,8 @@ class Summary:
 
     def merge(self, other):
         """Adds another summary."""
+        if not isinstance(other, Summary):
+            raise UsageError(f"invalid summary {_checks.shown(other)}; expected an apportion.Summary")
         if other._about is None:
             return
         self._agree(other._about)
@@ -115,7 +121,7 @@ class Summary:
             values = matrices
         if outputs == 1:
             values, predictions, base = values[..., 0], predictions[:, 0], base[:, 0]
-        return Explanation(values, base, inputs if inputs.shape[1] else None, feature_names=names, output_names=about["outputs"], predictions=predictions,
+        return Explanation._of(values, base, inputs if inputs.shape[1] else None, feature_names=names, output_names=about["outputs"], predictions=predictions,
                            interactions="index" if about["interactions"] else None,
                            about=dict(value=about["value"], game=about["game"], method=about["method"], seed=about["seed"], more={"sample of": f"{self.rows} rows"}))
 
@@ -178,8 +184,9 @@ class Summary:
 
     def quantile(self, share):
         """The value that so large a share of rows does not exceed, of each player: to 1/256 of itself."""
+        share = _checks.number("share", share, expected="a number from 0 to 1")
         if not 0 <= share <= 1:
-            raise UsageError(f"a share of {share}: give a number from 0 to 1")
+            raise UsageError(f"invalid share {share:g}: must be between 0 and 1")
         return self._each(lambda numbers: numbers.quantile(share))
 
     def density(self, player, output=0):
@@ -187,8 +194,8 @@ class Summary:
 
         player, output: names or numbers.
         """
-        place = self.players.index(player) if isinstance(player, str) else player
-        output = self.output_names.index(output) if isinstance(output, str) and self.output_names else output
+        place = _place("player", player, self.players)
+        output = _place("output", output, self.output_names or ["0"])
         cells = sorted(self._parts[output][place].cells.items(), key=lambda cell: _edges(cell[0])[0])
         return np.array([_edges(cell) for cell, _ in cells]).reshape(-1, 2), np.array([count for _, count in cells], dtype=np.int64)
 
@@ -327,6 +334,14 @@ def _sum(numbers):
     # Halves, whose sums fit into 64 bits for any batch.
     high, low = np.add.reduceat(whole >> 27, starts), np.add.reduceat(whole & ((1 << 27) - 1), starts)
     return sum(((int(upper) << 27) + int(lower)) << (int(exponent) - 53 + UNIT) for upper, lower, exponent in zip(high, low, exponents[starts]))
+
+
+def _place(what, given, names):
+    if isinstance(given, str):
+        if given in names:
+            return names.index(given)
+        raise UsageError(f'unknown {what} "{given}"; expected one of: {listed(names)}')
+    return _checks.whole(what, given, 0, len(names) - 1)
 
 
 def _quotient(total, count):

@@ -4,7 +4,8 @@ Each library has a class with the same methods:
 
 - `names`, `width`, `length`: the names of the columns (None for arrays), and the numbers of columns and rows.
 - `select(places)`: these columns as a table of the library, as it was given.
-- `whole(places)`: these columns as 64-bit floats, if all are numbers that floats hold exactly; else None.
+- `template()`: the same without rows, which keeps nothing of them: neither memory nor anything that can be changed from outside.
+- `whole(places)`: these columns as new 64-bit floats, if all are numbers that floats hold exactly; else None.
 - `numbers(place)`: a column alike, NaN where missing, and which missing values it has; else None.
 - `array(place)`: a column as an array of the library; `chosen(array, rows)`: cells of it; `joined(arrays)`: one after the other.
 - `distinct(array)`: the keys of the distinct cells, the row where each comes first, and the place of each row's cell among them.
@@ -18,8 +19,8 @@ import sys
 
 import numpy as np
 
-from . import _cells
-from ._data import of_matrix
+from . import _cells, _checks
+from ._data import arrow_table, of_matrix
 from ._errors import DataError
 
 # Which missing values a column of numbers has: NaN, the library's own, or both.
@@ -40,15 +41,15 @@ def of(rows, what):
         return Arrow(rows)
     if hasattr(rows, "__arrow_c_stream__"):
         try:
-            import pyarrow
+            import pyarrow  # noqa: F401
         except ImportError:
             raise DataError(f"{what} is an Arrow stream; install pyarrow, or pass a NumPy array") from None
-        return Arrow(pyarrow.table(rows), as_given=False)
+        return Arrow(arrow_table(rows, what), as_given=False)
     if type(rows).__module__.startswith("scipy.sparse"):
         return Sparse(rows)
     if torch is not None and isinstance(rows, torch.Tensor):
         return Tensor(rows)
-    return Array(_array(rows, what), as_given=isinstance(rows, np.ndarray) or isinstance(rows, (list, tuple)))
+    return Array(_array(rows, what), as_given=isinstance(rows, np.ndarray) or isinstance(rows, (list, tuple)), what=what)
 
 
 def _array(rows, what):
@@ -83,10 +84,13 @@ def _array(rows, what):
             raise DataError(f"{what} is a Pool with categories or texts, which catboost does not return; pass the data frame it was made from") from error
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):
         return rows.detach().cpu().numpy()
-    array = np.asarray(rows)
-    if array.ndim == 0:
-        raise DataError(f"{what} is a {kind.removeprefix('builtins.')}; expected a data frame or an array of shape (n_rows, n_features)")
-    return array
+    return _checks.array(what, rows, "a data frame or an array of shape (n_rows, n_features)")
+
+
+def _new_numbers(given):
+    """Returns numbers as a new C-contiguous array of 64-bit floats, with one copy."""
+    values = np.require(given, dtype=np.float64, requirements=("C", "A"))
+    return values.copy() if np.may_share_memory(values, given) else values
 
 
 def _exact(values, given):
@@ -114,7 +118,9 @@ class Array:
     library = "numpy"
     index = None
 
-    def __init__(self, array, as_given=True):
+    def __init__(self, array, as_given=True, what="X"):
+        if array.ndim == 0:
+            raise DataError(f"{what} is {_checks.shown(array[()])}; expected a data frame or an array of shape (n_rows, n_features)")
         self.as_given = as_given
         self.fields = array.dtype.names
         if array.ndim == 1 and not self.fields:
@@ -131,7 +137,7 @@ class Array:
 
     def template(self):
         """Returns the same without rows: what is kept of it."""
-        return Array(self.rows[:0])
+        return Array(self.rows[:0].copy())
 
     def as_row(self):
         """Returns the whole as a single row."""
@@ -145,7 +151,7 @@ class Array:
         return self.rows[:, list(places)]
 
     def array(self, place):
-        return self.rows[self.fields[place]] if self.fields else self.rows.reshape(self.length, -1)[:, place]
+        return self.rows[self.fields[place]] if self.fields else self.rows.reshape(self.length, self.width)[:, place]
 
     def dtype(self, place):
         return self.rows.dtype[self.fields[place]] if self.fields else self.rows.dtype
@@ -160,9 +166,9 @@ class Array:
     def whole(self, places):
         if not self.is_uniform():
             return None
-        values = self.rows.reshape(self.length, -1)
+        values = self.rows.reshape(self.length, self.width)
         values = values if list(places) == list(range(self.width)) else values[:, list(places)]
-        return _exact(np.require(values, dtype=np.float64, requirements=("C", "A")), self.rows)
+        return _exact(_new_numbers(values), self.rows)
 
     def numbers(self, place):
         column = self.array(place)
@@ -261,7 +267,10 @@ class Pandas:
         pass
 
     def template(self):
-        return Pandas(self.frame.iloc[:0])
+        empty = self.frame.iloc[:0].copy()
+        # Labels can share the memory of an array, and their name can be set.
+        empty.columns = self.frame.columns.copy(deep=True)
+        return Pandas(empty)
 
     def select(self, places):
         return self.frame if list(places) == list(range(self.width)) else self.frame.iloc[:, list(places)]
@@ -284,7 +293,7 @@ class Pandas:
         large = [place for place in places if self.dtypes[place].kind in "iu" and self.dtypes[place].itemsize == 8]
         if any(self.numbers(place) is None for place in large):
             return None
-        return np.require(self.select(places).to_numpy(dtype=np.float64), requirements=("C", "A"))
+        return _new_numbers(self.select(places).to_numpy(dtype=np.float64))
 
     def numbers(self, place):
         dtype = self.dtype(place)
@@ -690,7 +699,7 @@ class Sparse:
             raise DataError(f"{what} is a sparse matrix of {self.matrix.dtype}; expected real numbers")
 
     def template(self):
-        return Sparse(self.matrix.tocsr()[:0].asformat(self.matrix.format))
+        return Sparse(type(self.matrix)((0, self.width), dtype=self.matrix.dtype))
 
     def select(self, places):
         return self.matrix if list(places) == list(range(self.width)) else self.matrix.tocsc()[:, list(places)].asformat(self.matrix.format)
@@ -728,7 +737,7 @@ class Tensor:
             raise DataError(f"{what} is a tensor of complex numbers; expected real numbers")
 
     def template(self):
-        return Tensor(self.tensor[:0])
+        return Tensor(self.tensor[:0].clone())
 
     def as_row(self):
         """Returns the whole as a single row."""
@@ -749,8 +758,8 @@ class Tensor:
         numbers = self.tensor.cpu()
         if self.tensor.dtype == torch.int64 and numbers.numel() and int(numbers.abs().max()) > _cells.MAX_EXACT:
             raise DataError("the tensor holds integers beyond ±2^53; expected numbers that 64-bit floats hold exactly")
-        values = numbers.to(torch.float64).numpy().reshape(self.length, -1)
-        return np.ascontiguousarray(values if list(places) == list(range(self.width)) else values[:, list(places)])
+        values = numbers.to(torch.float64).numpy().reshape(self.length, self.width)
+        return _new_numbers(values if list(places) == list(range(self.width)) else values[:, list(places)])
 
     def of_numbers(self, values):
         import torch

@@ -9,13 +9,17 @@ import warnings
 
 import numpy as np
 
-from . import _core
+from . import _checks, _core
 from ._data import real_numbers
 from ._errors import AccuracyWarning, ModelError, UsageError, of_call
 from ._explanation import Explanation
 from ._groups import flat, graph as asked_graph, numbered
-from ._options import accuracy_in_words, options
+from ._options import accuracy_in_words, known_options, options
 from ._threads import engine, pool
+
+
+# Options of `explain` beside those that it names itself.
+_OPTIONS = ("method", "budget", "until", "confidence", "relative_to", "error", "range", "seed")
 
 
 class Game:
@@ -33,11 +37,12 @@ class Game:
     def __init__(self, value, players):
         if not callable(value):
             raise ModelError(f"a game is a callable of coalitions, and no {type(value).__name__}; Game.table takes the values of all coalitions")
-        if not isinstance(players, (int, np.integer)) and not hasattr(players, "__iter__") or isinstance(players, (int, np.integer)) and players < 0:
-            raise UsageError(f"players={players!r}: give how many there are, or their names")
-        self.names = [str(name) for name in players] if not isinstance(players, (int, np.integer)) else None
-        self._value = value
-        count = int(players) if self.names is None else len(self.names)
+        self._value, self.names = value, None
+        if isinstance(players, (int, np.integer)):
+            count = _checks.whole("number of players", players, 0)
+        else:
+            self.names = _checks.names("players", players)
+            count = len(self.names)
         ends = np.zeros((2, count), dtype=bool)
         ends[1] = True
         first, again = self._answer(ends), self._answer(ends)
@@ -67,10 +72,10 @@ class Game:
         """
         try:
             values = real_numbers(values)
-        except (TypeError, ValueError) as error:
-            raise UsageError(f"values are no array of numbers: {error}") from error
+        except Exception as error:  # whatever an object raises that is made an array
+            raise UsageError(f"invalid values {_checks.shown(values)} ({error}); expected an array of 2^n numbers, one for each coalition") from error
         if values.ndim not in (1, 2):
-            raise UsageError(f"values of the shape {values.shape}; coalitions, or coalitions × outputs are wanted")
+            raise UsageError(f"values has {values.ndim} dimensions; expected an array of shape (2^n,) or (2^n, n_outputs)")
         return cls._of(_core.Game.of_table(values.ravel(), 1 if values.ndim == 1 else values.shape[1]))
 
     @property
@@ -80,7 +85,7 @@ class Game:
 
     def __call__(self, coalitions):
         """What coalitions × players booleans are worth."""
-        coalitions = np.ascontiguousarray(np.atleast_2d(coalitions), dtype=bool)
+        coalitions = _coalitions(coalitions, self.players)
         values = engine(self._core.values, coalitions)
         return values if self._outputs == 1 else values.reshape(len(coalitions), self._outputs)
 
@@ -100,11 +105,12 @@ class Game:
         interactions: True, or "index", for the interactions of all pairs, players × players: by all coalitions where the budget covers them, else
             estimates (Shapley and Banzhaf) with std_errors.
         """
+        known_options(more, ("value", "groups", "graph", "interactions", "threads", *_OPTIONS), "Game.explain")
         names = self.names or [str(player) for player in range(self.players)]
         members = None if groups is None else numbered(groups, names, None, threads)
-        asked = options(value=str(value), groups=members, graph=asked_graph(graph, names), **more)
-        if interactions not in (False, True, "index"):
-            raise UsageError(f'interactions={interactions!r}: of a game give "index"')
+        asked = options(value=value, groups=members, graph=asked_graph(graph, names), **more)
+        if interactions is not False and interactions is not None:
+            interactions = interactions is True or _checks.choice("form of interactions", interactions, ("index",))
         told = engine(_core.pairs_of_game if interactions else _core.explain_game, self._core, asked, pool(threads))
         for warning in told.get("warnings", ()):
             warnings.warn(warning, AccuracyWarning, stacklevel=2)
@@ -113,9 +119,9 @@ class Game:
         shape = (len(players),) * (2 if interactions else 1) + ((outputs,) if outputs > 1 else ())
         errors = told["std_errors"]
         accuracy = None
-        if more.get("until") is not None:
-            accuracy = accuracy_in_words(**{key: more[key] for key in ("until", "confidence", "relative_to", "error", "range") if key in more})
-        whole = Explanation(
+        if asked["until"] is not None:
+            accuracy = accuracy_in_words(**dict(zip(("until", "relative_to", "error", "confidence", "range"), asked["until"])))
+        whole = Explanation._of(
             told["values"].reshape(1, *shape), told["base"].reshape(1, -1) if outputs > 1 else told["base"], None, feature_names=players,
             predictions=told["predictions"].reshape(1, -1) if outputs > 1 else told["predictions"],
             std_errors=None if errors is None else errors.reshape(1, *shape), evaluations=told.get("evaluations"),
@@ -131,8 +137,8 @@ class Game:
             raise of_call("the game", error).with_traceback(error.__traceback__) from error
         try:
             answer = real_numbers(answer)
-        except (TypeError, ValueError) as error:
-            raise ModelError(f"the game returned what is no array of numbers: {error}") from error
+        except Exception as error:  # whatever an object raises that is made an array
+            raise ModelError(f"the game returned {_checks.shown(answer)} ({error}); expected an array of numbers, one for each coalition") from error
         if answer.ndim == 2 and answer.shape[1] == 1:
             answer = np.ascontiguousarray(answer[:, 0])
         if answer.ndim not in (1, 2) or len(answer) != len(coalitions):
@@ -144,29 +150,62 @@ class Game:
         return self._answer(coalitions).ravel()
 
 
+def _coalitions(given, players):
+    """Returns coalitions as an array of coalitions × players booleans."""
+    try:
+        found = np.atleast_2d(np.asarray(given))
+        if found.dtype.kind not in "biuf" or found.ndim != 2:
+            raise ValueError(f"an array of {found.dtype} with {found.ndim} dimensions")
+        return np.ascontiguousarray(found, dtype=bool)
+    except Exception as error:  # whatever an object raises that is made an array
+        raise UsageError(f"invalid coalitions {_checks.shown(given)} ({error}); expected booleans of shape (n_coalitions, {players})") from error
+
+
+def _list(name, given, of):
+    """Returns what `of` makes of each entry of a sequence."""
+    if isinstance(given, (str, bytes, dict)) or not hasattr(type(given), "__iter__") or isinstance(given, np.ndarray) and given.ndim != 1:
+        raise UsageError(f"invalid {name} {_checks.shown(given)}; expected a list of numbers")
+    try:
+        entries = list(given)
+    except Exception as error:  # whatever an iterator raises
+        raise UsageError(f"invalid {name} {_checks.shown(given)} ({type(error).__name__}: {error}); expected a list of numbers") from error
+    return [of(one) for one in entries]
+
+
 def glove(left, right):
     """Players with a left glove and players with a right one: a coalition is worth its pairs."""
-    return Game._of(_core.Game.glove(left, right))
+    return Game._of(_core.Game.glove(_checks.whole("number of left gloves", left), _checks.whole("number of right gloves", right)))
 
 
 def airport(costs):
     """A runway as long as the largest plane in the coalition needs."""
-    return Game._of(_core.Game.airport([float(cost) for cost in costs]))
+    return Game._of(_core.Game.airport(_list("costs", costs, lambda cost: _checks.number("cost", cost))))
 
 
 def additive(amounts):
     """Everyone brings an amount."""
-    return Game._of(_core.Game.additive([float(amount) for amount in amounts]))
+    return Game._of(_core.Game.additive(_list("amounts", amounts, lambda amount: _checks.number("amount", amount))))
 
 
 def weighted_voting(quota, weights):
     """A coalition wins whose weights reach the quota."""
-    return Game._of(_core.Game.weighted_voting(int(quota), [int(weight) for weight in weights]))
+    most = 2**64 - 1
+    return Game._of(_core.Game.weighted_voting(_checks.whole("quota", quota, 0, most),
+                                               _list("weights", weights, lambda weight: _checks.whole("weight", weight, 0, most))))
 
 
 def unanimity(players, terms, constant=0.0):
     """A sum of unanimity games: each term, (members, coefficient), is had by coalitions that hold all its members."""
-    return Game._of(_core.Game.sum_of_unanimity(int(players), float(constant), [(list(members), float(value)) for members, value in terms]))
+    players = _checks.whole("number of players", players)
+
+    def term(given):
+        try:
+            members, value = () if isinstance(given, (str, bytes, dict)) else given
+        except Exception:  # whatever an object raises that is taken for a pair
+            raise UsageError(f"invalid term {_checks.shown(given)}; expected a pair of members and coefficient, e.g. ([0, 2], 1.5)") from None
+        return _list("members of a term", members, lambda member: _checks.whole("member of a term", member)), _checks.number("coefficient", value)
+
+    return Game._of(_core.Game.sum_of_unanimity(players, _checks.number("constant", constant), _list("terms", terms, term)))
 
 
 def cooking():

@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 
+from . import _checks
 from ._errors import Error, ModelError, NotFittedError, UsageError
 from ._classes import plain as _plain
 from ._explainers import TreeExplainer as _TreeExplainer
@@ -33,9 +34,10 @@ class TreeExplainer:
                  link=None, linearize_link=None):
         if approximate is not _DEPRECATED:
             warnings.warn("approximate is an argument of the call", DeprecationWarning, stacklevel=2)
-        if feature_perturbation not in ("auto", "interventional", "tree_path_dependent"):
+        if not isinstance(feature_perturbation, str) or feature_perturbation not in ("auto", "interventional", "tree_path_dependent"):
             raise _as_shap("InvalidFeaturePerturbationError", UsageError)(
-                f'feature_perturbation must be "auto", "interventional" or "tree_path_dependent", not {feature_perturbation!r}')
+                f'feature_perturbation must be "auto", "interventional" or "tree_path_dependent", not {_checks.shown(feature_perturbation)}')
+        _checks.text("model_output", model_output)
         self.masker, self.feature_names, self.output_names, self.model_output = data, feature_names, None, model_output
         data = rows_of(data)
         if feature_perturbation == "interventional" and data is None:

@@ -1,0 +1,52 @@
+//! Functions of Python that live inside objects of the engine, visible to the garbage collector.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+
+use crate::errors::usage;
+
+/// A function of Python, until the garbage collector takes it.
+///
+/// A model may refer to its own explainer, and a closure to the game that calls it. Only an object that shows what it refers to, and can
+/// let go of it, is collected as a part of such a cycle.
+pub(crate) struct Callable(Mutex<Option<Py<PyAny>>>);
+
+impl Callable {
+    pub(crate) fn new(function: Py<PyAny>) -> Self {
+        Self(Mutex::new(Some(function)))
+    }
+
+    /// Returns a new reference to the function, which keeps it alive while it is called.
+    ///
+    /// # Errors
+    ///
+    /// `UsageError` if the garbage collector took the function, as in a finalizer of the same cycle.
+    pub(crate) fn get(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let function = self.lock().as_ref().map(|function| function.clone_ref(py));
+        function.ok_or_else(|| {
+            usage(py, "the function is not available: its explainer or game was garbage-collected; create a new one")
+        })
+    }
+
+    /// Shows the function to the garbage collector.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // The lock is held by whoever takes a reference, so the function is in use and not to be collected; waiting is not allowed here.
+        match self.0.try_lock() {
+            Ok(function) => visit.call(&*function),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Drops the reference.
+    pub(crate) fn clear(&self) {
+        // Outside the lock: dropping it may run any code of Python.
+        let function = self.lock().take();
+        drop(function);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Py<PyAny>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
