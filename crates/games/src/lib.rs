@@ -39,6 +39,7 @@
 //! | [`Counted`], [`Cached`], [`Centred`] | adapters: a game made of a game |
 //! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games whose values are known: [`ClosedForm`] |
 //! | [`stream`], [`Purpose`], [`coalition_unit`] | random streams that make every result a function of its seed |
+//! | [`Cancellation`], [`Cancelled`] | stops work that is under way, from another thread |
 //! | [`GameError`] | what can go wrong |
 //!
 //! With the feature `conditional`, which takes a library of linear algebra:
@@ -57,6 +58,8 @@
 #[macro_use]
 mod adapters;
 mod background;
+#[doc(hidden)]
+pub mod cancellation;
 mod coalition;
 mod coalitions;
 #[cfg(feature = "conditional")]
@@ -84,6 +87,7 @@ mod textbook;
 
 pub use adapters::{Cached, Centred, Counted};
 pub use background::Background;
+pub use cancellation::{Cancellation, Cancelled};
 pub use coalition::{Coalition, CoalitionView, words_for};
 pub use coalitions::Coalitions;
 #[cfg(feature = "conditional")]

@@ -1,7 +1,6 @@
 //! What explains rows: a tree ensemble or a function of Python, in a game.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use apportion::games::{BoxError, ConditionalLaw, Model};
 use apportion::models::LinkedEnsemble;
@@ -22,10 +21,8 @@ use crate::pool::Pool;
 use crate::serve::{Line, Question, serve};
 use crate::watch::Watch;
 
-/// Seconds after which the oracle comes back to look for signals.
-const PATIENCE: f64 = 0.1;
-/// Rows that the oracle is given at once, at least: it prepares something for each call.
-const LEAST_ROWS: usize = 64;
+/// Rows by which a plan is made, at most.
+const SAMPLE: usize = 64;
 
 /// An explainer of a model.
 #[pyclass(frozen, module = "apportion._core")]
@@ -36,6 +33,12 @@ pub(crate) struct Explainer {
 
 /// A method, the fewest and the most evaluations, and seconds.
 type Planned = (&'static str, Option<usize>, Option<usize>, Option<f64>);
+
+/// What was found of rows.
+enum Found {
+    Exact(Attributions),
+    Runs(Vec<Explanation>),
+}
 
 enum Plays {
     Trees(Box<apportion::Explainer<'static>>),
@@ -188,12 +191,6 @@ impl Explainer {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
         let (rows, pool) = (rows(&array)?, pool.get());
-        if let Plays::Trees(explainer) = &self.plays
-            && !self.asked.has_accuracy()
-            && let Some(found) = exact(py, explainer, rows, pool)?
-        {
-            return Ok((explained::of_attributions(py, found)?, None));
-        }
         let watch = Watch::default();
         let tick = |py: Python<'_>| match &progress {
             Some(progress) => progress.call1(py, watch.so_far()).map(drop),
@@ -203,24 +200,38 @@ impl Explainer {
             Plays::Trees(_) => None,
             Plays::Function(function) => Some(&function.function),
         };
-        let served = serve(py, pool, function, &watch.stop, &tick, |line| match &self.plays {
-            Plays::Trees(explainer) => explainer.explain_rows_followed(rows, &watch),
-            Plays::Function(function) => self.by_function(function, line, rows, &watch),
-        })?;
-        if served.result.is_ok()
-            && let Some(progress) = &progress
-        {
-            progress.call1(py, watch.so_far())?;
-        }
-        match (served.result, served.stopped) {
-            (Ok(explanations), _) => {
-                let done = explanations.into_iter().enumerate().collect();
-                Ok((explained::of_runs(py, done)?, None))
+        let is_exact = !self.asked.has_accuracy();
+        let served = serve(py, pool, function, &tick, |line| match &self.plays {
+            Plays::Trees(explainer) => {
+                // All rows in one call: the kernel is chosen by their number.
+                if is_exact && let Some(exact) = explainer.exact(rows)? {
+                    return Ok(Found::Exact(exact));
+                }
+                explainer.explain_rows_followed(rows, &watch).map(Found::Runs)
             }
-            (Err(_), Some(stopped)) => Ok((explained::of_runs(py, watch.done())?, Some(stopped))),
-            (Err(error), None) => {
-                let error = of_explaining(py, &error);
-                Ok((explained::of_runs(py, watch.done())?, Some(error)))
+            Plays::Function(function) => self.by_function(function, line, rows, &watch).map(Found::Runs),
+        })?;
+        let stopped = served.stopped;
+        match served.result {
+            Some(Ok(Found::Exact(exact))) if stopped.is_none() => {
+                Ok((explained::of_attributions(py, exact)?, None))
+            }
+            Some(Ok(Found::Runs(explanations))) => {
+                if stopped.is_none()
+                    && let Some(progress) = &progress
+                {
+                    progress.call1(py, watch.so_far())?;
+                }
+                let done = explanations.into_iter().enumerate().collect();
+                Ok((explained::of_runs(py, done)?, stopped))
+            }
+            Some(Err(error)) => {
+                let stopped = stopped.unwrap_or_else(|| of_explaining(py, &error));
+                Ok((explained::of_runs(py, watch.done())?, Some(stopped)))
+            }
+            Some(Ok(Found::Exact(_))) | None => {
+                let stopped = stopped.unwrap_or_else(|| errors::internal(py, "cancelled"));
+                Ok((explained::of_runs(py, watch.done())?, Some(stopped)))
             }
         }
     }
@@ -255,15 +266,11 @@ impl Explainer {
         pool: &Pool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let Some((index, groups)) = self.asked.index() else { return Err(usage(py, NO_INDEX)) };
-        let watch = Watch::default();
-        let served = serve(py, pool, Some(&function.function), &watch.stop, &|_| Ok(()), |line| {
+        let served = serve(py, pool, Some(&function.function), &|_| Ok(()), |line| {
             self.on_function(function, &AskedModel { line, function }).indices(&index, 2, groups, rows)
         })?;
-        match (served.result, served.stopped) {
-            (Ok(found), _) => explained::of_pairs(py, &found),
-            (Err(_), Some(stopped)) => Err(stopped),
-            (Err(error), None) => Err(of_explaining(py, &error)),
-        }
+        let found = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;
+        explained::of_pairs(py, &found)
     }
 
     fn on_function<'m>(&self, function: &'m Function, model: &'m AskedModel<'m>) -> apportion::Explainer<'m> {
@@ -286,49 +293,9 @@ impl Explainer {
     }
 }
 
-/// Exact values of all rows, where the oracle is to be asked. It is asked for as many rows at once as take a tenth of a second, so that
-/// Ctrl-C is heard.
-fn exact(
-    py: Python<'_>,
-    explainer: &apportion::Explainer<'static>,
-    rows: Rows<'_>,
-    pool: &Pool,
-) -> PyResult<Option<Attributions>> {
-    let explaining = |error: ExplainError| of_explaining(py, &error);
-    let ask = |rows| pool.run(py, || explainer.exact(rows))?.map_err(explaining);
-    if rows.len() <= LEAST_ROWS {
-        return ask(rows);
-    }
-    let plan = pool.run(py, || explainer.plan(rows.len(), sample(rows)))?.map_err(explaining)?;
-    let Some(seconds) = plan.seconds else { return Ok(None) };
-    let threads = pool.threads.current_num_threads() as f64;
-    let at_once = rows.len() as f64 * threads * PATIENCE / seconds.max(f64::MIN_POSITIVE);
-    let mut block = (at_once as usize).clamp(LEAST_ROWS, rows.len());
-    let mut all: Option<Attributions> = None;
-    let mut first = 0;
-    while first < rows.len() {
-        let end = rows.len().min(first + block);
-        let started = Instant::now();
-        let Some(found) = ask(rows.slice(first..end))? else { return Ok(None) };
-        match &mut all {
-            None => all = Some(found),
-            Some(all) => {
-                all.values.extend(found.values);
-                all.predictions.extend(found.predictions);
-            }
-        }
-        first = end;
-        if started.elapsed().as_secs_f64() > 2.0 * PATIENCE {
-            block = (block / 2).max(LEAST_ROWS);
-        }
-        py.check_signals()?;
-    }
-    Ok(all)
-}
-
 /// Some of the rows, by which a plan is made.
 fn sample(rows: Rows<'_>) -> Rows<'_> {
-    rows.slice(0..rows.len().min(LEAST_ROWS))
+    rows.slice(0..rows.len().min(SAMPLE))
 }
 
 fn wanted<'r>(py: Python<'_>, rows: Option<Rows<'r>>) -> PyResult<Rows<'r>> {
