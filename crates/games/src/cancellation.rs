@@ -174,15 +174,22 @@ impl Drop for Restore {
     }
 }
 
-/// Returns the result of `work`, which makes no checks and takes long. Under a token it is done on a separate thread, which is left alone when
-/// the token is cancelled: it ends by itself, and nobody waits for it.
+/// Floating-point operations of dense linear algebra that take no more than a tenth of a second or two.
+#[doc(hidden)]
+pub const FEW_OPERATIONS: f64 = 5e8;
+
+/// Returns the result of `work`, a call of another library that makes no checks and takes so many floating-point operations.
+///
+/// Where they are many, and under a token, it is done on a separate thread, which is left alone when the token is cancelled: it ends by itself,
+/// and nobody waits for it.
 ///
 /// # Panics
 ///
 /// If `work` panics.
 #[doc(hidden)]
-pub fn uninterrupted<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
-    if CURRENT.with_borrow(Option::is_none) {
+pub fn uninterrupted<R: Send + 'static>(operations: f64, work: impl FnOnce() -> R + Send + 'static) -> R {
+    Cancellation::check();
+    if operations <= FEW_OPERATIONS || CURRENT.with_borrow(Option::is_none) {
         return work();
     }
     let (sender, receiver) = sync_channel(1);
@@ -354,13 +361,13 @@ mod tests {
         let user = cancel_soon(&token);
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let work = move || ended.recv().is_err();
-        assert_eq!(token.run(|| uninterrupted(work)), Err(Cancelled));
+        assert_eq!(token.run(|| uninterrupted(f64::INFINITY, work)), Err(Cancelled));
         drop(end);
         user.join().expect("it cancels");
-        assert_eq!(Cancellation::new().run(|| uninterrupted(|| 5)), Ok(5));
-        assert_eq!(uninterrupted(|| 5), 5);
+        assert_eq!(Cancellation::new().run(|| uninterrupted(f64::INFINITY, || 5)), Ok(5));
+        assert_eq!(uninterrupted(f64::INFINITY, || 5), 5);
         let caught = catch_unwind(|| {
-            Cancellation::new().run(|| uninterrupted(|| -> u8 { resume_unwind(Box::new(3)) }))
+            Cancellation::new().run(|| uninterrupted(f64::INFINITY, || -> u8 { resume_unwind(Box::new(3)) }))
         });
         assert_eq!(caught.unwrap_err().downcast_ref::<i32>(), Some(&3));
     }

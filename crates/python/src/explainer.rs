@@ -18,7 +18,7 @@ use crate::game::NO_INDEX;
 use crate::law::law;
 use crate::options::{Asked, Options};
 use crate::pool::Pool;
-use crate::serve::{Line, Question, serve};
+use crate::serve::{Line, Question, beside, serve};
 use crate::watch::Watch;
 
 /// Rows by which a plan is made, at most.
@@ -107,10 +107,10 @@ impl Explainer {
                 None => apportion::Explainer::path_dependent(Arc::clone(trees)),
                 Some(rows) => {
                     let model = trees.as_ref().clone();
-                    let counted = match weights {
+                    let counted = beside(py, || match weights {
                         None => model.with_covers_of(rows),
                         Some(weights) => model.with_covers_of_weighted(rows, weights),
-                    };
+                    })?;
                     let counted = counted.map_err(|error| errors::of_reading(py, &error))?;
                     apportion::Explainer::path_dependent(Arc::new(counted))
                 }

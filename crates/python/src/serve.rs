@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use apportion::Cancellation;
 use apportion::games::BoxError;
+use apportion::games::cancellation::uninterrupted;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -143,6 +144,34 @@ pub(crate) fn serve<R: Send>(
     });
     let result = result.map_err(|says| errors::internal(py, &says))?;
     Ok(Served { result: result.ok(), stopped })
+}
+
+/// Does `work` on a thread beside the pools, while other threads of Python run. Ctrl-C cancels it.
+pub(crate) fn beside<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+    let (result, stopped) = py.detach(|| {
+        let (sender, messages) = channel();
+        let cancellation = Cancellation::new();
+        let token = &cancellation;
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(move || {
+                let result = caught(|| token.run(work));
+                let _ = sender.send(Message::Done);
+                result
+            });
+            let stopped = answer_all(&messages, None, token, &|_| Ok(()));
+            (worker.join().unwrap_or_else(|_| Err("a thread ended".to_owned())), stopped)
+        })
+    });
+    let result = result.map_err(|says| errors::internal(py, &says))?;
+    Served { result: result.ok(), stopped }.whole(py)
+}
+
+/// As [`beside`], for work that does not check whether it was cancelled: Ctrl-C leaves it alone, and it ends by itself.
+pub(crate) fn left_alone<R: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> PyResult<R> {
+    beside(py, || uninterrupted(f64::INFINITY, work))
 }
 
 /// Answers questions until all is done; returns what stopped it before.

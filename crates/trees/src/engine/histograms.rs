@@ -3,6 +3,7 @@
 //! A leaf sees of a background row only which of its path features the row satisfies: the row's pattern. So the background of a
 //! leaf with d path features is at most 2^d patterns with their weights, however many rows there are.
 
+use apportion_games::Cancellation;
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
@@ -41,6 +42,7 @@ impl Histograms {
         let mut patterns = Patterns::<u64>::new();
         let mut left = [0; BLOCK];
         for (columns, weights) in background.iter().zip(weights.chunks(BLOCK)) {
+            Cancellation::check();
             patterns.begin(nodes.len());
             for (index, &node) in nodes.iter().enumerate() {
                 if !node.is_leaf() {
@@ -186,6 +188,7 @@ impl Gathered {
                     }
                 }
                 Place::List(list) => {
+                    Cancellation::check();
                     let list = &mut self.lists[list];
                     // Stable, so that the weights of a pattern are added in the order of the rows.
                     list.sort_by_key(|&(pattern, _)| pattern);
