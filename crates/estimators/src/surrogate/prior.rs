@@ -43,6 +43,7 @@ impl Signs {
         let mut entries = Vec::new();
         let mut rows = 0;
         for coalition in coalitions {
+            Cancellation::check();
             let start = entries.len();
             entries.resize(start + players, -1.0);
             coalition.members().for_each(|player| entries[start + player] = 1.0);

@@ -323,10 +323,13 @@ impl Standardized {
     /// Of rows that [are enough](check_enough).
     pub(super) fn new(data: &Counted) -> Result<Self, GameError> {
         let rows = data.rows();
-        let mut units = Mat::from_fn(rows.len(), rows.columns(), |i, j| rows.row(i)[j]);
+        let mut units = Mat::zeros(rows.len(), rows.columns());
         let (mut mean, mut scale) = (Vec::new(), Vec::new());
         for column in 0..rows.columns() {
             Cancellation::check();
+            for (value, row) in units.col_as_slice_mut(column).iter_mut().zip(rows.iter()) {
+                *value = row[column];
+            }
             let (centre, spread) = standardize(units.col_as_slice_mut(column), data.counts());
             if !(centre.is_finite() && spread.is_finite()) {
                 return Err(GameError::Covariance {

@@ -42,9 +42,11 @@ impl Histograms {
         let mut patterns = Patterns::<u64>::new();
         let mut left = [0; BLOCK];
         for (columns, weights) in background.iter().zip(weights.chunks(BLOCK)) {
-            Cancellation::check();
             patterns.begin(nodes.len());
             for (index, &node) in nodes.iter().enumerate() {
+                if index % NODES_BETWEEN_CHECKS == 0 {
+                    Cancellation::check();
+                }
                 if !node.is_leaf() {
                     columns.decide(ensemble, node, &mut left);
                     gathered.add_at_split(paths, index, patterns.at(index), &left, weights);
@@ -108,6 +110,8 @@ impl Histograms {
 
 /// Copies of a bin that successive rows add to in turn: rows mostly share a pattern, and each addition would wait for the one before.
 const COPIES: usize = 4;
+/// Nodes of a tree between two checks of whether to stop.
+const NODES_BETWEEN_CHECKS: usize = 1 << 10;
 
 /// The weight of patterns, while rows are added.
 struct Gathered {
