@@ -73,7 +73,8 @@ pub use apportion_estimators::{
     Certificate, Checkpoint, Diagnostics, Estimator, Explanation, Progress, Until,
 };
 pub use apportion_games::{
-    Background, Game, Hierarchy, MarginalGame, Model, Partition, Rows, Shared, batch_model,
+    Background, Cancellation, Cancelled, Game, Hierarchy, MarginalGame, Model, Partition, Rows, Shared,
+    batch_model,
 };
 #[cfg(feature = "trees")]
 pub use apportion_trees::{CompiledBackground, Ensemble, ReadOptions, Rounds, Settings};

@@ -5,8 +5,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
+use apportion::games::GameError;
 use apportion::values::ValueError;
-use apportion::{Checkpoint, ExplainError, Explainer, Explanation, Follow, Method, Progress, Rows, Value};
+use apportion::{
+    Cancelled, Checkpoint, ExplainError, Explainer, Explanation, Follow, Method, Progress, Rows, Value,
+};
 use apportion_files::{CheckpointFile, Destination, FileError, Key, digest};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -89,6 +92,9 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     if let Some(until) = until {
         explainer = explainer.until(until);
     }
+    if let Some(rows) = batches.rows_of_each() {
+        explainer = explainer.settings(args.engine.settings().with_rows(rows));
+    }
     let pool = threads::pool(&args.threads)?;
     let loaded = Instant::now();
     // The oracle is made here, with the threads that were asked for.
@@ -153,7 +159,9 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
             block.values = exact.values;
         } else {
             let explained = pool.install(|| match &runs {
-                Some(runs) => explainer.explain_rows_followed(rows, &Later { follow: runs, before }),
+                Some(runs) => interrupt::cancellation()
+                    .run(|| explainer.explain_rows_followed(rows, &Later { follow: runs, before }))
+                    .unwrap_or_else(|Cancelled| Err(GameError::Interrupted { evaluations: 0 }.into())),
                 None => explainer.explain_rows_with_progress(rows, &|| progress.inc(1)),
             });
             let explanations = match (explained, &runs) {

@@ -199,6 +199,12 @@ impl Batches {
         }
     }
 
+    /// How many rows each batch but the last has, if there are several. All of them are computed in the same way: the values of a row do not
+    /// depend on the batch that it is in.
+    pub(crate) fn rows_of_each(&self) -> Option<usize> {
+        self.count().is_none_or(|count| count > self.size).then_some(self.size)
+    }
+
     /// How many rows the first batch has, and one of them.
     pub(crate) fn sample(&self) -> (usize, Rows<'_>) {
         let rows = Rows::new(&self.table.values, self.columns);

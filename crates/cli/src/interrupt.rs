@@ -1,13 +1,20 @@
 //! Interrupts from the keyboard, and requests to end: programs are ended, and what a checkpoint keeps is written before the run ends.
 
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Once};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
+use apportion::Cancellation;
 
 /// The exit status of whoever was interrupted, as shells have it.
 const STATUS: u8 = 130;
 
+/// How long a run that keeps a checkpoint may work on after an interrupt, to come to a state that can be kept.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Cancels a run that keeps a checkpoint.
+static CANCELLATION: LazyLock<Cancellation> = LazyLock::new(Cancellation::new);
 static LISTENING: Once = Once::new();
 /// Whether there is a checkpoint to be written first.
 static KEEPS: AtomicBool = AtomicBool::new(false);
@@ -24,6 +31,11 @@ pub(crate) fn listen() -> Result<()> {
             if is_again || !KEEPS.load(Ordering::SeqCst) {
                 std::process::exit(STATUS.into());
             }
+            // Not on this thread, which listens for the next interrupt.
+            std::thread::spawn(|| {
+                std::thread::sleep(GRACE);
+                CANCELLATION.cancel();
+            });
         });
     });
     listening.context("cannot listen for interruptions")
@@ -33,6 +45,11 @@ pub(crate) fn listen() -> Result<()> {
 pub(crate) fn keep_first() -> Result<()> {
     KEEPS.store(true, Ordering::SeqCst);
     listen()
+}
+
+/// The token under which a run that keeps a checkpoint is to work: an interrupt cancels it.
+pub(crate) fn cancellation() -> &'static Cancellation {
+    &CANCELLATION
 }
 
 /// Whether there was an interrupt.

@@ -40,6 +40,7 @@
 //! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games whose values are known: [`ClosedForm`] |
 //! | [`stream`], [`Purpose`], [`coalition_unit`] | random streams that make every result a function of its seed |
 //! | [`memory`], [`TooMuchMemory`] | the memory that a computation needs, checked before it is allocated |
+//! | [`Cancellation`], [`Cancelled`] | stops work that is under way, from another thread |
 //! | [`GameError`] | what can go wrong |
 //!
 //! With the feature `conditional`, which takes a library of linear algebra:
@@ -58,6 +59,8 @@
 #[macro_use]
 mod adapters;
 mod background;
+#[doc(hidden)]
+pub mod cancellation;
 mod coalition;
 mod coalitions;
 #[cfg(feature = "conditional")]
@@ -86,6 +89,7 @@ mod textbook;
 
 pub use adapters::{Cached, Centred, Counted};
 pub use background::Background;
+pub use cancellation::{Cancellation, Cancelled};
 pub use coalition::{Coalition, CoalitionView, words_for};
 pub use coalitions::Coalitions;
 #[cfg(feature = "conditional")]

@@ -8,14 +8,43 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
-/// Calls `each` with all numbers below `count`.
+use crate::cancellation::{Cancellation, Current};
+
+/// Calls `each` with all numbers below `count`, unless the work is [cancelled](Cancellation), which is checked before each.
 pub fn for_each(count: usize, each: &(dyn Fn(usize) + Sync)) {
+    Cancellation::check();
     // What a single item takes is less than it takes to wake another thread.
     match count {
         0 => {}
         1 => each(0),
-        _ => (0..count).into_par_iter().with_max_len(1).for_each(each),
+        _ => {
+            let here = Current::take();
+            (0..count).into_par_iter().with_max_len(1).for_each(|item| {
+                // One thread unwinds in the middle of its item. To unwind from each of the others would take long.
+                if !here.is_cancelled() {
+                    here.enter(|| each(item));
+                }
+            });
+            drop(here);
+            Cancellation::check();
+        }
     }
+}
+
+/// Calls both, on two threads if one has nothing else to do.
+pub fn join<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
+    Cancellation::check();
+    let here = Current::take();
+    let (of_first, of_second) = (&*here, &*here);
+    rayon::join(
+        || of_first.enter(first),
+        || {
+            of_second.enter(|| {
+                Cancellation::check();
+                second()
+            })
+        },
+    )
 }
 
 /// What `each` makes of the items, in their order.

@@ -19,6 +19,7 @@
 use crate::parallel;
 use std::ops::Range;
 
+use crate::cancellation::Cancellation;
 use crate::coalition::CoalitionView;
 use crate::coalitions::Coalitions;
 use crate::error::{BoxError, GameError};
@@ -164,7 +165,11 @@ impl AnyAveraged<'_> {
         self.pieces(out, coalitions * self.outputs, &|(index, out)| {
             let first = index * coalitions;
             let together = first..first + out.len() / self.outputs;
-            let rows = together.map(|index| rows_of(batch.row(index))).collect::<Result<Vec<R>, _>>()?;
+            let rows_of = |index| {
+                Cancellation::check();
+                rows_of(batch.row(index))
+            };
+            let rows = together.map(rows_of).collect::<Result<Vec<R>, _>>()?;
             if rows.iter().map(|rows| rows.weights().len()).sum::<usize>() <= self.chunk_rows {
                 return self.whole(batch.row(first), &rows, out);
             }
@@ -224,7 +229,13 @@ impl AnyAveraged<'_> {
     pub(crate) fn pieces(&self, out: &mut [f64], piece: usize, work: Work<'_>) -> Result<(), GameError> {
         let in_parallel = self.parallel && out.len() > piece;
         let mut pieces = out.chunks_mut(piece).enumerate();
-        if in_parallel { parallel::try_map(pieces, work).map(drop) } else { pieces.try_for_each(work) }
+        if in_parallel {
+            return parallel::try_map(pieces, work).map(drop);
+        }
+        pieces.try_for_each(|piece| {
+            Cancellation::check();
+            work(piece)
+        })
     }
 
     /// Writes the values of coalitions, the first of which is `first`, whose rows make one chunk.

@@ -5,6 +5,7 @@
 //! The value of coalition `S` is at its *mask*, the number whose bit `i` says whether player `i` is a member. The table has
 //! 2^n × k numbers, row-major: the k outputs of mask 0, of mask 1, and so on.
 
+use crate::cancellation::Cancellation;
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
@@ -81,6 +82,7 @@ impl TabulatedGame {
         memory::check(memory::product([1 << players, outputs, 8]), what, "use fewer players or outputs")?;
         let mut values = vec![0.0; outputs << players];
         let ask = |(index, out): (usize, &mut [f64])| {
+            Cancellation::check();
             let first = (index * BLOCK) as u64;
             let masks = first..first + (out.len() / outputs) as u64;
             game.values(&Coalitions::from_masks(players, masks), out)

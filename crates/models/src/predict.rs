@@ -1,6 +1,6 @@
 //! Margins of rows.
 
-use apportion_games::{BoxError, GameError, Model, Rows, parallel, scan};
+use apportion_games::{BoxError, Cancellation, GameError, Model, Rows, parallel, scan};
 
 use crate::ensemble::tree::{Node, Tree};
 use crate::ensemble::{Ensemble, Width};
@@ -126,6 +126,7 @@ impl Ensemble {
         };
         let (features, outputs) = (self.feature_count(), self.output_count());
         for tree in self.trees() {
+            Cancellation::check();
             let nodes = self.nodes_of(tree);
             let together = tree.depth <= LANE_DEPTH && !tree.ruled && !tree.linear;
             for (rows, margins) in rounded.chunks(LANES * features).zip(out.chunks_mut(LANES * outputs)) {

@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
-use apportion::models::{LinkedEnsemble, ModelError};
+use apportion::models::LinkedEnsemble;
 use apportion::{ReadOptions, Rounds};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyList;
 
 use crate::arrays::rows;
 use crate::categories;
 use crate::errors::{self, Class, raised};
 use crate::pool::Pool;
+use crate::serve::{beside, left_alone};
+
+/// Bytes of a model file that is read in less than a tenth of a second.
+const SMALL: usize = 1 << 20;
 
 /// An additive ensemble of decision trees, or a linear model read as one.
 #[pyclass(frozen, module = "apportion._core")]
@@ -39,7 +44,7 @@ impl Ensemble {
     #[pyo3(signature = (content, rounds=None, most_features=None))]
     fn from_bytes(
         py: Python<'_>,
-        content: &[u8],
+        content: PyBackedBytes,
         rounds: Option<AskedRounds>,
         most_features: Option<usize>,
     ) -> PyResult<Self> {
@@ -48,11 +53,14 @@ impl Ensemble {
             Some(AskedRounds::All(true)) => Rounds::All,
             _ => Rounds::Best,
         };
+        let is_small = content.len() <= SMALL;
         let options = ReadOptions::default().rounds(rounds);
         let options = most_features.iter().fold(options, |options, &count| options.most_features(count));
-        let read =
-            py.detach(|| crate::pool::caught(|| apportion::Ensemble::from_bytes_with(content, &options)));
-        let read = read.map_err(|says| errors::internal(py, &says))?;
+        let read = move || apportion::Ensemble::from_bytes_with(&content, &options);
+        let read = match is_small {
+            true => py.detach(|| crate::pool::caught(read)).map_err(|says| errors::internal(py, &says))?,
+            false => left_alone(py, read)?,
+        };
         Ok(Self::new(read.map_err(|error| errors::of_reading(py, &error))?))
     }
 
@@ -237,16 +245,13 @@ impl Ensemble {
         array: PyReadonlyArray2<'_, f64>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
-        let model = self.trees.as_ref().clone();
-        let counted: Result<_, ModelError> = match weights {
-            None => model.with_covers_of(rows(&array)?),
-            Some(weights) => {
-                let weights = weights
-                    .as_slice()
-                    .map_err(|_| raised(py, Class::Data, "weights must be a contiguous array"))?;
-                model.with_covers_of_weighted(rows(&array)?, weights)
-            }
-        };
+        let (model, rows) = (self.trees.as_ref().clone(), rows(&array)?);
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose();
+        let weights = weights.map_err(|_| raised(py, Class::Data, "weights must be a contiguous array"))?;
+        let counted = beside(py, || match weights {
+            None => model.with_covers_of(rows),
+            Some(weights) => model.with_covers_of_weighted(rows, weights),
+        })?;
         Ok(Self::new(counted.map_err(|error| errors::of_reading(py, &error))?))
     }
 }

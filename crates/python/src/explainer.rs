@@ -1,7 +1,6 @@
 //! What explains rows: a tree ensemble or a function of Python, in a game.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use apportion::games::{BoxError, ConditionalLaw, Model};
 use apportion::models::LinkedEnsemble;
@@ -23,13 +22,11 @@ use crate::game::NO_INDEX;
 use crate::law::law;
 use crate::options::{Asked, Options};
 use crate::pool::Pool;
-use crate::serve::{Line, Question, serve};
+use crate::serve::{Line, Question, beside, serve};
 use crate::watch::Watch;
 
-/// Seconds after which the oracle comes back to look for signals.
-const PATIENCE: f64 = 0.1;
-/// Rows that the oracle is given at once, at least: it prepares something for each call.
-const LEAST_ROWS: usize = 64;
+/// Rows by which a plan is made, at most.
+const SAMPLE: usize = 64;
 
 /// Rows that are explained at once with a checkpoint, at most.
 const MAX_BLOCK: usize = 4096;
@@ -43,6 +40,12 @@ pub(crate) struct Explainer {
 
 /// A method, the fewest and the most evaluations, and seconds.
 type Planned = (&'static str, Option<usize>, Option<usize>, Option<f64>);
+
+/// What was found of rows.
+enum Found {
+    Exact(Attributions),
+    Runs(Vec<Explanation>),
+}
 
 enum Plays {
     Trees(Box<apportion::Explainer<'static>>),
@@ -111,10 +114,10 @@ impl Explainer {
                 None => apportion::Explainer::path_dependent(Arc::clone(trees)),
                 Some(rows) => {
                     let model = trees.as_ref().clone();
-                    let counted = match weights {
+                    let counted = beside(py, || match weights {
                         None => model.with_covers_of(rows),
                         Some(weights) => model.with_covers_of_weighted(rows, weights),
-                    };
+                    })?;
                     let counted = counted.map_err(|error| errors::of_reading(py, &error))?;
                     apportion::Explainer::path_dependent(Arc::new(counted))
                 }
@@ -226,13 +229,6 @@ impl Explainer {
     ) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
         let (rows, pool) = (rows(&array)?, pool.get());
         let checkpoint = checkpoint.map(Bound::get);
-        if let Plays::Trees(explainer) = &self.plays
-            && !self.asked.has_accuracy()
-            && checkpoint.is_none()
-            && let Some(found) = exact(py, explainer, rows, pool)?
-        {
-            return Ok((explained::of_attributions(py, found)?, None));
-        }
         let watch = Watch::default();
         let tick = |py: Python<'_>| match &progress {
             Some(progress) => progress.call1(py, watch.so_far()).map(drop),
@@ -244,28 +240,40 @@ impl Explainer {
         };
         let kept = checkpoint.map(|checkpoint| Kept { watch: &watch, file: &checkpoint.file, rows: None });
         let follow: &dyn Follow = kept.as_ref().map_or(&watch, |kept| kept);
-        let served = serve(py, pool, function.as_ref(), &watch.stop, &tick, |line| match &self.plays {
-            Plays::Trees(explainer) => match checkpoint {
-                Some(checkpoint) => in_blocks(explainer, rows, &watch, &checkpoint.file),
-                None => explainer.explain_rows_followed(rows, &watch).map(drop),
-            },
-            Plays::Function(function) => self.by_function(function, line, rows, follow).map(drop),
+        let is_exact = !self.asked.has_accuracy();
+        let served = serve(py, pool, function.as_ref(), &tick, |line| match (&self.plays, checkpoint) {
+            (Plays::Trees(explainer), Some(checkpoint)) => {
+                in_blocks(explainer, rows, &watch, &checkpoint.file).map(|()| None)
+            }
+            (Plays::Trees(explainer), None) => {
+                // All rows in one call: the kernel is chosen by their number.
+                if is_exact && let Some(exact) = explainer.exact(rows)? {
+                    return Ok(Some(exact));
+                }
+                explainer.explain_rows_followed(rows, &watch).map(|_| None)
+            }
+            (Plays::Function(function), _) => self.by_function(function, line, rows, follow).map(|_| None),
         })?;
-        if served.result.is_ok()
+        // What was explained is returned if the file cannot be written, too, which may be why the work was stopped.
+        let written = checkpoint.map_or(Ok(()), |checkpoint| checkpoint.finish(py));
+        let stopped = match served.result {
+            Some(Ok(Some(exact))) if served.stopped.is_none() => {
+                return Ok((explained::of_attributions(py, exact)?, None));
+            }
+            Some(Ok(None)) => served.stopped,
+            Some(Err(error)) => Some(served.stopped.unwrap_or_else(|| of_explaining(py, &error))),
+            Some(Ok(Some(_))) | None => {
+                Some(served.stopped.unwrap_or_else(|| errors::internal(py, "cancelled")))
+            }
+        };
+        if stopped.is_none()
             && let Some(progress) = &progress
         {
             progress.call1(py, watch.so_far())?;
         }
-        let stopped = match (served.result, served.stopped) {
-            (Ok(()), stopped) => stopped.filter(|_| watch.so_far().0 < rows.len()),
-            (Err(_), Some(stopped)) => Some(stopped),
-            (Err(error), None) => Some(of_explaining(py, &error)),
-        };
-        // What was explained is returned if the file cannot be written, too, which may be why the work was stopped.
-        let written = checkpoint.map_or(Ok(()), |checkpoint| checkpoint.finish(py));
         let done = watch.done();
         let found = match done.first() {
-            Some((_, first)) if first.method == Method::Tree.name() && !self.asked.has_accuracy() => {
+            Some((_, first)) if is_exact && first.method == Method::Tree.name() => {
                 explained::of_exact_runs(py, done)?
             }
             _ => explained::of_runs(py, done)?,
@@ -303,16 +311,12 @@ impl Explainer {
         pool: &Pool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let Some((index, groups)) = self.asked.index() else { return Err(usage(py, NO_INDEX)) };
-        let watch = Watch::default();
         let called = function.function.get(py)?;
-        let served = serve(py, pool, Some(&called), &watch.stop, &|_| Ok(()), |line| {
+        let served = serve(py, pool, Some(&called), &|_| Ok(()), |line| {
             self.on_function(function, &AskedModel { line, function }).indices(&index, 2, groups, rows)
         })?;
-        match (served.result, served.stopped) {
-            (Ok(found), _) => explained::of_pairs(py, &found),
-            (Err(_), Some(stopped)) => Err(stopped),
-            (Err(error), None) => Err(of_explaining(py, &error)),
-        }
+        let found = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;
+        explained::of_pairs(py, &found)
     }
 
     fn on_function<'m>(&self, function: &'m Function, model: &'m AskedModel<'m>) -> apportion::Explainer<'m> {
@@ -350,49 +354,9 @@ fn in_blocks(
     explain_in_blocks(explainer, rows, at_once.clamp(1, MAX_BLOCK), (watch, file))
 }
 
-/// Exact values of all rows, where the oracle is to be asked. It is asked for as many rows at once as take a tenth of a second, so that
-/// Ctrl-C is heard.
-fn exact(
-    py: Python<'_>,
-    explainer: &apportion::Explainer<'static>,
-    rows: Rows<'_>,
-    pool: &Pool,
-) -> PyResult<Option<Attributions>> {
-    let explaining = |error: ExplainError| of_explaining(py, &error);
-    let ask = |rows| pool.run(py, || explainer.exact(rows))?.map_err(explaining);
-    if rows.len() <= LEAST_ROWS {
-        return ask(rows);
-    }
-    let plan = pool.run(py, || explainer.plan(rows.len(), sample(rows)))?.map_err(explaining)?;
-    let Some(seconds) = plan.seconds else { return Ok(None) };
-    let threads = pool.threads.current_num_threads() as f64;
-    let at_once = rows.len() as f64 * threads * PATIENCE / seconds.max(f64::MIN_POSITIVE);
-    let mut block = (at_once as usize).clamp(LEAST_ROWS, rows.len());
-    let mut all: Option<Attributions> = None;
-    let mut first = 0;
-    while first < rows.len() {
-        let end = rows.len().min(first + block);
-        let started = Instant::now();
-        let Some(found) = ask(rows.slice(first..end))? else { return Ok(None) };
-        match &mut all {
-            None => all = Some(found),
-            Some(all) => {
-                all.values.extend(found.values);
-                all.predictions.extend(found.predictions);
-            }
-        }
-        first = end;
-        if started.elapsed().as_secs_f64() > 2.0 * PATIENCE {
-            block = (block / 2).max(LEAST_ROWS);
-        }
-        py.check_signals()?;
-    }
-    Ok(all)
-}
-
 /// Some of the rows, by which a plan is made.
 fn sample(rows: Rows<'_>) -> Rows<'_> {
-    rows.slice(0..rows.len().min(LEAST_ROWS))
+    rows.slice(0..rows.len().min(SAMPLE))
 }
 
 fn wanted<'r>(py: Python<'_>, rows: Option<Rows<'r>>) -> PyResult<Rows<'r>> {

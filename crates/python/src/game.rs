@@ -17,7 +17,6 @@ use crate::explained;
 use crate::options::Options;
 use crate::pool::Pool;
 use crate::serve::{Line, Question, serve};
-use crate::watch::Watch;
 
 /// A game: what each coalition of players is worth.
 #[pyclass(frozen, module = "apportion._core")]
@@ -243,20 +242,15 @@ pub(crate) fn explain_game<'py>(
     let asked = options.asked(py, game.player_count())?;
     let explainer = asked.of_game();
     let function = game.plays.function(py)?;
-    let watch = Watch::default();
-    let served =
-        serve(py, pool.get(), function.as_ref(), &watch.stop, &|_| Ok(()), |line| match &game.plays {
-            Plays::Textbook(game) => explainer.explain(&**game as &dyn apportion::Game),
-            Plays::Table(game) => explainer.explain(game),
-            Plays::Function { players, outputs, .. } => {
-                explainer.explain(&AskedGame { line, players: *players, outputs: *outputs })
-            }
-        })?;
-    match (served.result, served.stopped) {
-        (Ok(explanation), _) => explained::of_runs(py, vec![(0, explanation)]),
-        (Err(_), Some(stopped)) => Err(stopped),
-        (Err(error), None) => Err(of_explaining(py, &error)),
-    }
+    let served = serve(py, pool.get(), function.as_ref(), &|_| Ok(()), |line| match &game.plays {
+        Plays::Textbook(game) => explainer.explain(&**game as &dyn apportion::Game),
+        Plays::Table(game) => explainer.explain(game),
+        Plays::Function { players, outputs, .. } => {
+            explainer.explain(&AskedGame { line, players: *players, outputs: *outputs })
+        }
+    })?;
+    let explanation = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;
+    explained::of_runs(py, vec![(0, explanation)])
 }
 
 /// The interactions of all pairs of players of a game.
@@ -276,20 +270,15 @@ pub(crate) fn pairs_of_game<'py>(
         None => explainer.indices(game, &index, 2),
         Some(groups) => explainer.indices(&QuotientGame::new(game, groups)?, &index, 2),
     };
-    let watch = Watch::default();
-    let served =
-        serve(py, pool.get(), function.as_ref(), &watch.stop, &|_| Ok(()), |line| match &game.plays {
-            Plays::Textbook(game) => of_pairs(&**game as &dyn apportion::Game),
-            Plays::Table(game) => of_pairs(game),
-            Plays::Function { players, outputs, .. } => {
-                of_pairs(&AskedGame { line, players: *players, outputs: *outputs })
-            }
-        })?;
-    match (served.result, served.stopped) {
-        (Ok(found), _) => explained::of_pairs(py, &[found]),
-        (Err(_), Some(stopped)) => Err(stopped),
-        (Err(error), None) => Err(of_explaining(py, &error)),
-    }
+    let served = serve(py, pool.get(), function.as_ref(), &|_| Ok(()), |line| match &game.plays {
+        Plays::Textbook(game) => of_pairs(&**game as &dyn apportion::Game),
+        Plays::Table(game) => of_pairs(game),
+        Plays::Function { players, outputs, .. } => {
+            of_pairs(&AskedGame { line, players: *players, outputs: *outputs })
+        }
+    })?;
+    let found = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;
+    explained::of_pairs(py, &[found])
 }
 
 /// What is said of values without an index of pairs.

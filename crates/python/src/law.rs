@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{of_playing, usage};
 use crate::options::Options;
+use crate::serve::beside;
 
 /// Rows per coalition where none are asked for.
 const DRAWS: usize = 500;
@@ -23,17 +24,16 @@ pub(crate) fn law(
     trees: Option<&Arc<Ensemble>>,
 ) -> PyResult<Arc<dyn ConditionalLaw>> {
     let draws = options.draws.unwrap_or(DRAWS);
+    let seed = options.seed;
     let fitted = match options.game.as_str() {
-        "gaussian" => match weights {
-            None => GaussianLaw::fit(rows, draws, options.seed),
-            Some(weights) => GaussianLaw::fit_weighted(rows, weights, draws, options.seed),
-        }
-        .map(shared),
-        "copula" => match weights {
-            None => CopulaLaw::fit(rows, draws, options.seed),
-            Some(weights) => CopulaLaw::fit_weighted(rows, weights, draws, options.seed),
-        }
-        .map(shared),
+        "gaussian" => beside(py, || match weights {
+            None => GaussianLaw::fit(rows, draws, seed).map(shared),
+            Some(weights) => GaussianLaw::fit_weighted(rows, weights, draws, seed).map(shared),
+        })?,
+        "copula" => beside(py, || match weights {
+            None => CopulaLaw::fit(rows, draws, seed).map(shared),
+            Some(weights) => CopulaLaw::fit_weighted(rows, weights, draws, seed).map(shared),
+        })?,
         "empirical" => return empirical(py, options, rows, weights, trees),
         "frequency" => frequency(py, options, rows, weights)?,
         other => {
@@ -95,7 +95,7 @@ fn empirical(
             _ => shared(law),
         })
     };
-    fitted().map_err(|error| of_playing(py, &error))
+    beside(py, fitted)?.map_err(|error| of_playing(py, &error))
 }
 
 fn frequency(
@@ -115,7 +115,7 @@ fn frequency(
             ));
         }
     };
-    let fitted = || {
+    let fitted = || -> Result<_, GameError> {
         Ok(match weights {
             None => FrequencyLaw::fit(rows)?,
             Some(weights) => FrequencyLaw::of_table(
@@ -123,5 +123,6 @@ fn frequency(
             ),
         })
     };
-    Ok(fitted().map(|law: FrequencyLaw| shared(law.with_fallback(fallback))))
+    let fitted = beside(py, fitted)?;
+    Ok(fitted.map(|law: FrequencyLaw| shared(law.with_fallback(fallback))))
 }

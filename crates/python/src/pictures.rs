@@ -1,5 +1,7 @@
 //! Figures and reports of what was found.
 
+use std::sync::Arc;
+
 use apportion::SolutionConcept;
 use apportion::plots::{
     Anchor, Batch, Certified, Condition, Dress, Explained, Form, Gathering, Heading, Kind, Look, Medium,
@@ -11,6 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use serde_json::Value;
 
 use crate::errors::{Class, raised, usage};
+use crate::serve::left_alone;
 
 /// The figures: the name of each and what it shows.
 #[pyfunction]
@@ -25,26 +28,30 @@ pub(crate) fn report(
     py: Python<'_>,
     values: &Gathered,
     pairs: Option<&Gathered>,
-    title: Option<&str>,
-    command: Option<&str>,
+    title: Option<String>,
+    command: Option<String>,
 ) -> PyResult<String> {
-    let mut page = Report::new(&values.explained);
-    if let Some(pairs) = pairs {
-        page = page.interactions(&pairs.explained);
-    }
-    if let Some(title) = title {
-        page = page.title(title);
-    }
-    if let Some(command) = command {
-        page = page.command(command);
-    }
-    py.detach(|| page.html()).map_err(|error| failed(py, &error))
+    let (values, pairs) = (Arc::clone(&values.explained), pairs.map(|pairs| Arc::clone(&pairs.explained)));
+    let page = move || {
+        let mut page = Report::new(&values);
+        if let Some(pairs) = &pairs {
+            page = page.interactions(pairs);
+        }
+        if let Some(title) = &title {
+            page = page.title(title);
+        }
+        if let Some(command) = &command {
+            page = page.command(command);
+        }
+        page.html()
+    };
+    left_alone(py, page)?.map_err(|error| failed(py, &error))
 }
 
 /// What is drawn.
 #[pyclass(frozen, name = "Gathered", module = "apportion._core")]
 pub(crate) struct Gathered {
-    explained: Explained,
+    explained: Arc<Explained>,
 }
 
 fn failed(py: Python<'_>, error: &PlotError) -> PyErr {
@@ -78,22 +85,23 @@ impl Gathered {
             gathering.add(batch)?;
             Ok(gathering.end())
         });
-        Ok(Self { explained: gathered.map_err(|error| failed(py, &error))? })
+        Ok(Self { explained: Arc::new(gathered.map_err(|error| failed(py, &error))?) })
     }
 
     /// Lays a figure out.
     fn figure(&self, py: Python<'_>, kind: &str, options: &Bound<'_, PyDict>) -> PyResult<Figure> {
         let kind: Kind = kind.parse().map_err(|error: PlotError| failed(py, &error))?;
         let options = options_of(py, &self.explained, options)?;
-        let scene = py.detach(|| kind.lay_out(&self.explained, &options));
-        Ok(Figure { scene: scene.map_err(|error| failed(py, &error))? })
+        let explained = Arc::clone(&self.explained);
+        let scene = left_alone(py, move || kind.lay_out(&explained, &options))?;
+        Ok(Figure { scene: Arc::new(scene.map_err(|error| failed(py, &error))?) })
     }
 }
 
 /// A figure that is laid out.
 #[pyclass(frozen, module = "apportion._core")]
 pub(crate) struct Figure {
-    scene: Scene,
+    scene: Arc<Scene>,
 }
 
 #[pymethods]
@@ -119,7 +127,8 @@ impl Figure {
     }
 
     fn png<'py>(&self, py: Python<'py>, scale: f64) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.scene.png(scale)).map_err(|error| failed(py, &error))?;
+        let scene = Arc::clone(&self.scene);
+        let bytes = left_alone(py, move || scene.png(scale))?.map_err(|error| failed(py, &error))?;
         Ok(PyBytes::new(py, &bytes))
     }
 

@@ -1,15 +1,16 @@
-//! Functions of Python for the engine: called on the thread that asked for the explanation, while threads of the pool compute.
+//! Work of the engine: done by threads of the pool, while the calling thread answers the engine's calls of Python functions and listens for signals.
 //!
 //! So a function finds the thread that its caller set up, Ctrl-C is raised inside it, and only its calls hold the interpreter. Between calls
-//! the thread looks for signals every twentieth of a second.
+//! the thread checks for signals every twentieth of a second; Ctrl-C cancels the work.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
+use apportion::Cancellation;
 use apportion::games::BoxError;
+use apportion::games::cancellation::uninterrupted;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -95,19 +96,30 @@ impl Line {
     }
 }
 
-/// What came of some work, and what stopped it before its end.
+/// What came of some work, and the exception that stopped it, if any.
 pub(crate) struct Served<R> {
-    pub(crate) result: R,
+    /// `None` if the work was cancelled.
+    pub(crate) result: Option<R>,
     pub(crate) stopped: Option<PyErr>,
 }
 
-/// Does `work` on the threads of the pool, and answers what it asks by `function`. `tick` is called now and then; where it or a handler of a
-/// signal raises, `stop` is set and nothing is answered any more.
+impl<R> Served<R> {
+    /// The result, or the exception that stopped the work. An exception that came after its end is raised, too: nobody else hears of the signal.
+    pub(crate) fn whole(self, py: Python<'_>) -> PyResult<R> {
+        match (self.result, self.stopped) {
+            (_, Some(stopped)) => Err(stopped),
+            (Some(result), None) => Ok(result),
+            (None, None) => Err(errors::internal(py, "cancelled")),
+        }
+    }
+}
+
+/// Does `work` on the threads of the pool, and answers its questions with `function`. `tick` is called now and then; when it or a handler of a
+/// signal raises, the work is cancelled and nothing is answered any more.
 pub(crate) fn serve<R: Send>(
     py: Python<'_>,
     pool: &Pool,
     function: Option<&Py<PyAny>>,
-    stop: &AtomicBool,
     tick: &(dyn Fn(Python<'_>) -> PyResult<()> + Sync),
     work: impl FnOnce(Line) -> R + Send,
 ) -> PyResult<Served<R>> {
@@ -116,26 +128,57 @@ pub(crate) fn serve<R: Send>(
     let (result, stopped) = py.detach(|| {
         let (sender, messages) = channel();
         let line = Line(sender.clone());
+        let cancellation = Cancellation::new();
+        let token = &cancellation;
+        let mut result = Err("a thread ended".to_owned());
+        let place = &mut result;
+        let stopped = threads.in_place_scope(|scope| {
+            scope.spawn(move |_| {
+                *place = caught(|| token.run(|| work(line)));
+                // Whoever listens ends with this message at the latest.
+                let _ = sender.send(Message::Done);
+            });
+            answer_all(&messages, function, token, tick)
+        });
+        (result, stopped)
+    });
+    let result = result.map_err(|says| errors::internal(py, &says))?;
+    Ok(Served { result: result.ok(), stopped })
+}
+
+/// Does `work` on a thread beside the pools, while other threads of Python run. Ctrl-C cancels it.
+pub(crate) fn beside<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+    let (result, stopped) = py.detach(|| {
+        let (sender, messages) = channel();
+        let cancellation = Cancellation::new();
+        let token = &cancellation;
         std::thread::scope(|scope| {
             let worker = scope.spawn(move || {
-                let result = caught(|| threads.install(|| work(line)));
-                // Whoever listens ends with this message at the latest.
+                let result = caught(|| token.run(work));
                 let _ = sender.send(Message::Done);
                 result
             });
-            let stopped = answer_all(&messages, function, stop, tick);
+            let stopped = answer_all(&messages, None, token, &|_| Ok(()));
             (worker.join().unwrap_or_else(|_| Err("a thread ended".to_owned())), stopped)
         })
     });
     let result = result.map_err(|says| errors::internal(py, &says))?;
-    Ok(Served { result, stopped })
+    Served { result: result.ok(), stopped }.whole(py)
 }
 
-/// Answers questions until all is done; what stopped it before.
+/// As [`beside`], for work that does not check whether it was cancelled: Ctrl-C leaves it alone, and it ends by itself.
+pub(crate) fn left_alone<R: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> PyResult<R> {
+    beside(py, || uninterrupted(f64::INFINITY, work))
+}
+
+/// Answers questions until all is done; returns what stopped it before.
 fn answer_all(
     messages: &Receiver<Message>,
     function: Option<&Py<PyAny>>,
-    stop: &AtomicBool,
+    cancellation: &Cancellation,
     tick: &(dyn Fn(Python<'_>) -> PyResult<()> + Sync),
 ) -> Option<PyErr> {
     let mut stopped = None;
@@ -162,7 +205,7 @@ fn answer_all(
                 false => Python::attach(|py| py.check_signals().and_then(|()| tick(py))),
             };
             if let Err(error) = heard {
-                stop.store(true, Ordering::Relaxed);
+                cancellation.cancel();
                 stopped = Some(error);
             }
         }

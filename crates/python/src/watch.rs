@@ -1,7 +1,7 @@
-//! Follows the runs of many rows: stops them, counts them, and keeps what is done.
+//! Follows the runs of many rows: counts them, and keeps what is done.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use apportion::{Explanation, Follow, Progress};
@@ -9,8 +9,6 @@ use apportion::{Explanation, Follow, Progress};
 /// What is known of the runs so far.
 #[derive(Default)]
 pub(crate) struct Watch {
-    /// Whether they are to stop.
-    pub(crate) stop: AtomicBool,
     rows: AtomicUsize,
     evaluations: AtomicUsize,
     done: Mutex<Vec<(usize, Explanation)>>,
@@ -28,23 +26,12 @@ impl Watch {
         done.sort_unstable_by_key(|&(row, _)| row);
         done
     }
-
-    fn go_on(&self) -> ControlFlow<()> {
-        match self.stop.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    }
 }
 
 impl Follow for Watch {
-    fn begin(&self, _: usize) -> ControlFlow<()> {
-        self.go_on()
-    }
-
     fn progress(&self, _: usize, progress: &Progress<'_>) -> ControlFlow<()> {
         self.evaluations.fetch_max(progress.evaluations, Ordering::Relaxed);
-        self.go_on()
+        ControlFlow::Continue(())
     }
 
     fn done(&self, row: usize, explanation: &Explanation) {

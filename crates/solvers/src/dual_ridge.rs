@@ -17,6 +17,9 @@
 //!
 //! Cressie, *Statistics for Spatial Data*, 1993, sections 3.4 and 2.6.4: universal kriging, and its cross-validation.
 
+use std::sync::Arc;
+
+use apportion_games::cancellation::{FEW_OPERATIONS, uninterrupted};
 use faer::linalg::matmul::{matmul, triangular};
 use faer::linalg::solvers::Qr;
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
@@ -37,6 +40,13 @@ pub enum PriorCovariance<'a> {
 /// A regression with a prior, solved for every strength of the noise at once.
 #[derive(Debug, Clone)]
 pub struct DualRidge {
+    /// Shared with threads that compute with it.
+    solved: Arc<Solved>,
+}
+
+/// The regression, decomposed.
+#[derive(Debug)]
+struct Solved {
     roots: Vec<f64>,
     /// U, m × r.
     basis: Mat<f64>,
@@ -106,11 +116,18 @@ impl DualRidge {
         }
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
         let targets = Mat::from_fn(rows, outputs, |i, j| roots[i] * targets[i * outputs + j]);
-        let (flat, plain) = flat(columns, free_columns, &roots);
-        let decomposed = match prior {
+        let weighted = weighted(columns, free_columns, &roots);
+        let operations = |factors: usize| {
+            let all = (free_columns + factors) as f64;
+            4.0 * rows as f64 * all * all + 9.0 * (factors as f64).powi(3)
+        };
+        let (decomposed, flat, plain) = match prior {
             PriorCovariance::Gram(gram) if gram.len() == rows * rows => {
                 let gram = Mat::from_fn(rows, rows, |i, j| roots[i] * gram[i * rows + j] * roots[j]);
-                of_gram(&gram, columns, free_columns, &roots, &plain)?
+                uninterrupted(operations(rows), move || {
+                    let (flat, plain) = flat(&weighted);
+                    Ok::<_, SolverError>((of_gram(&gram, &weighted, &plain)?, flat, plain))
+                })?
             }
             PriorCovariance::Factors(factors) if factors.len().is_multiple_of(rows) => {
                 let mut factors =
@@ -118,7 +135,10 @@ impl DualRidge {
                 for column in 0..factors.ncols() {
                     scale(factors.col_as_slice_mut(column), &roots);
                 }
-                of_factors(factors, &flat, &plain)?
+                uninterrupted(operations(factors.ncols()), move || {
+                    let (flat, plain) = flat(&weighted);
+                    Ok::<_, SolverError>((of_factors(factors, &flat, &plain)?, flat, plain))
+                })?
             }
             PriorCovariance::Gram(given) | PriorCovariance::Factors(given) => {
                 return Err(SolverError::TargetCount { given: given.len(), rows, outputs: rows });
@@ -128,38 +148,105 @@ impl DualRidge {
         for (j, root) in roots.iter().enumerate() {
             plain_of_prior.col_as_slice_mut(j).iter_mut().for_each(|entry| *entry /= root);
         }
-        Ok(Self { roots, basis, eigenvalues, is_complete, flat, targets, plain, plain_of_prior })
+        let solved = Solved { roots, basis, eigenvalues, is_complete, flat, targets, plain, plain_of_prior };
+        Ok(Self { solved: Arc::new(solved) })
     }
 
     /// Number of rows m.
     pub fn rows(&self) -> usize {
-        self.roots.len()
+        self.solved.rows()
     }
 
     /// Number of outputs k.
     pub fn outputs(&self) -> usize {
-        self.targets.ncols()
+        self.solved.outputs()
     }
 
     /// The mean of the eigenvalues e over all that the columns leave free: the unit of strengths.
     pub fn mean_eigenvalue(&self) -> f64 {
-        self.eigenvalues.iter().sum::<f64>() / self.free_rows()
+        self.solved.eigenvalues.iter().sum::<f64>() / self.solved.free_rows()
     }
 
     /// How many rows the fit leaves free, `tr(λ P)`: m − p where nothing is known beforehand to matter, fewer the more the prior may explain.
     pub fn degrees_of_freedom(&self, strength: f64) -> f64 {
-        let explained: f64 = self.eigenvalues.iter().map(|value| value / (value + strength)).sum();
-        self.free_rows() - explained
-    }
-
-    fn free_rows(&self) -> f64 {
-        (self.rows() - self.flat.ncols()) as f64
+        let eigenvalues = &self.solved.eigenvalues;
+        let explained: f64 = eigenvalues.iter().map(|value| value / (value + strength)).sum();
+        self.solved.free_rows() - explained
     }
 
     /// `√w_k` times what is left of each target when the other rows are fitted: m × k, row-major.
     ///
     /// A row that the columns alone cannot do without has no such residual, and gets NaN.
     pub fn left_out(&self, strength: f64) -> Vec<f64> {
+        let solved = Arc::clone(&self.solved);
+        uninterrupted(4.0 * solved.numbers() * solved.outputs() as f64, move || solved.left_out(strength))
+    }
+
+    /// The estimates of `functionals` at a strength λ of the noise, positive.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths of `functionals` do not fit.
+    pub fn estimate(&self, functionals: &Functionals<'_>, strength: f64) -> DualEstimate {
+        let operations = 4.0 * self.solved.numbers() * functionals.count as f64;
+        self.solved
+            .apart(operations, functionals, move |solved, functionals| solved.estimate(functionals, strength))
+    }
+
+    /// The same estimates, count × k, row-major, without what rows have to do with them: `O(count (m + p) k)` time beside `O(m r k)`. No covariances
+    /// at all stand for zeros.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths of `functionals` do not fit.
+    pub fn predict(&self, functionals: &Functionals<'_>, strength: f64) -> Vec<f64> {
+        let outputs = self.outputs() as f64;
+        let numbers = functionals.of_columns.len() + functionals.covariances.len();
+        let operations = (4.0 * self.solved.numbers() + 2.0 * numbers as f64) * outputs;
+        self.solved
+            .apart(operations, functionals, move |solved, functionals| solved.predict(functionals, strength))
+    }
+}
+
+impl Solved {
+    /// Number of rows m.
+    fn rows(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// Number of outputs k.
+    fn outputs(&self) -> usize {
+        self.targets.ncols()
+    }
+
+    fn free_rows(&self) -> f64 {
+        (self.rows() - self.flat.ncols()) as f64
+    }
+
+    /// Numbers of the matrices, m × (r + p).
+    fn numbers(&self) -> f64 {
+        self.rows() as f64 * (self.basis.ncols() + self.flat.ncols()) as f64
+    }
+
+    /// What `compute` makes of functionals; a copy of them where it takes long.
+    fn apart<R: Send + 'static>(
+        self: &Arc<Self>,
+        operations: f64,
+        functionals: &Functionals<'_>,
+        compute: impl Fn(&Self, &Functionals<'_>) -> R + Send + 'static,
+    ) -> R {
+        if operations <= FEW_OPERATIONS {
+            return compute(self, functionals);
+        }
+        let solved = Arc::clone(self);
+        let Functionals { count, of_columns, covariances } = *functionals;
+        let (of_columns, covariances) = (of_columns.to_vec(), covariances.to_vec());
+        uninterrupted(operations, move || {
+            compute(&solved, &Functionals { count, of_columns: &of_columns, covariances: &covariances })
+        })
+    }
+
+    fn left_out(&self, strength: f64) -> Vec<f64> {
         let (rows, outputs) = (self.rows(), self.outputs());
         // P in units of 1/λ.
         let factors = self.factors(strength);
@@ -199,12 +286,7 @@ impl DualRidge {
         self.eigenvalues.iter().map(of).collect()
     }
 
-    /// The estimates of `functionals` at a strength λ of the noise, positive.
-    ///
-    /// # Panics
-    ///
-    /// If the lengths of `functionals` do not fit.
-    pub fn estimate(&self, functionals: &Functionals<'_>, strength: f64) -> DualEstimate {
+    fn estimate(&self, functionals: &Functionals<'_>, strength: f64) -> DualEstimate {
         let (rows, outputs, count) = (self.rows(), self.outputs(), functionals.count);
         let of_columns = MatRef::from_row_major_slice(functionals.of_columns, count, self.plain.nrows());
         let covariances = MatRef::from_row_major_slice(functionals.covariances, count, rows);
@@ -244,13 +326,7 @@ impl DualRidge {
         out
     }
 
-    /// The same estimates, count × k, row-major, without what rows have to do with them: `O(count (m + p) k)` time beside `O(m r k)`. No covariances
-    /// at all stand for zeros.
-    ///
-    /// # Panics
-    ///
-    /// If the lengths of `functionals` do not fit.
-    pub fn predict(&self, functionals: &Functionals<'_>, strength: f64) -> Vec<f64> {
+    fn predict(&self, functionals: &Functionals<'_>, strength: f64) -> Vec<f64> {
         let (rows, outputs, count) = (self.rows(), self.outputs(), functionals.count);
         // W^½ P W^½ y, m × k.
         let mut inner = self.basis.transpose() * &self.targets;
@@ -281,12 +357,12 @@ impl DualRidge {
 }
 
 /// Q₁ and `R⁻¹ Q₁ᵀ` of the weighted columns.
-fn flat(columns: &[f64], count: usize, roots: &[f64]) -> (Mat<f64>, Mat<f64>) {
-    let rows = roots.len();
-    if count == 0 {
+fn flat(weighted: &Mat<f64>) -> (Mat<f64>, Mat<f64>) {
+    let rows = weighted.nrows();
+    if weighted.ncols() == 0 {
         return (Mat::zeros(rows, 0), Mat::zeros(0, rows));
     }
-    let qr = Qr::new(weighted(columns, count, roots).as_ref());
+    let qr = Qr::new(weighted.as_ref());
     let flat = qr.compute_thin_Q();
     let mut plain = flat.transpose().to_owned();
     solve_upper_triangular_in_place(qr.thin_R(), plain.as_mut(), Par::Seq);
@@ -306,19 +382,13 @@ struct Decomposed {
 }
 
 /// From `W^½ K W^½`.
-fn of_gram(
-    gram: &Mat<f64>,
-    columns: &[f64],
-    count: usize,
-    roots: &[f64],
-    plain: &Mat<f64>,
-) -> Result<Decomposed, SolverError> {
-    let rows = roots.len();
+fn of_gram(gram: &Mat<f64>, weighted: &Mat<f64>, plain: &Mat<f64>) -> Result<Decomposed, SolverError> {
+    let (rows, count) = (weighted.nrows(), weighted.ncols());
     let plain_of_prior = plain * gram;
     let (mut eigenvalues, basis) = if count == 0 {
         eigen(gram)?
     } else {
-        let whole = Qr::new(weighted(columns, count, roots).as_ref()).compute_Q();
+        let whole = Qr::new(weighted.as_ref()).compute_Q();
         let free = whole.subcols(count, rows - count);
         let (values, vectors) = eigen(&(free.transpose() * (gram * free)))?;
         (values, free * vectors)
@@ -373,14 +443,26 @@ pub fn add_cross_products(left: &[f64], right: &[f64], rows: (usize, usize), gra
         return;
     }
     let columns = left.len() / rows.0;
-    matmul(
-        MatMut::from_row_major_slice_mut(gram, rows.0, rows.1),
-        Accum::Add,
-        MatRef::from_column_major_slice(left, rows.0, columns),
-        MatRef::from_column_major_slice(right, rows.1, columns).transpose(),
-        1.0,
-        Par::Seq,
-    );
+    let add = move |left: &[f64], right: &[f64], gram: &mut [f64]| {
+        matmul(
+            MatMut::from_row_major_slice_mut(gram, rows.0, rows.1),
+            Accum::Add,
+            MatRef::from_column_major_slice(left, rows.0, columns),
+            MatRef::from_column_major_slice(right, rows.1, columns).transpose(),
+            1.0,
+            Par::Seq,
+        );
+    };
+    let operations = 2.0 * gram.len() as f64 * columns as f64;
+    if operations <= FEW_OPERATIONS {
+        return add(left, right, gram);
+    }
+    let (left, right, mut sums) = (left.to_vec(), right.to_vec(), gram.to_vec());
+    let sums = uninterrupted(operations, move || {
+        add(&left, &right, &mut sums);
+        sums
+    });
+    gram.copy_from_slice(&sums);
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@
 //! steps: from below, exact up to rounding for n ≤ 10, at most 0.4 % too small for random rows of up to 1000 players (the tests hold it
 //! to 1 %). Deterministic.
 
+use apportion_games::Cancellation;
+use apportion_games::cancellation::uninterrupted;
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
@@ -70,12 +72,7 @@ enum Matrix {
 impl Factor {
     /// Factors `gram`, which is `P G P` where `centred`; its rank is at most `rows`. It is what is left of numbers as large as
     /// `taken`, the rounding of which tells nothing.
-    pub(crate) fn new(
-        mut gram: Mat<f64>,
-        centred: bool,
-        rows: usize,
-        taken: f64,
-    ) -> Result<Self, SolverError> {
+    pub(crate) fn new(gram: Mat<f64>, centred: bool, rows: usize, taken: f64) -> Result<Self, SolverError> {
         let n = gram.nrows();
         let full = n - usize::from(centred);
         let rounding = n.max(100) as f64 * f64::EPSILON * 4.0;
@@ -112,18 +109,23 @@ impl Factor {
             let root = value.sqrt();
             vectors.col_as_slice_mut(column).iter_mut().for_each(|entry| *entry /= root);
         }
-        let kept = vectors.subcols(zero, n - zero);
-        triangular::matmul(
-            &mut gram,
-            triangular::BlockStructure::TriangularUpper,
-            Accum::Replace,
-            kept,
-            triangular::BlockStructure::Rectangular,
-            kept.transpose(),
-            triangular::BlockStructure::Rectangular,
-            1.0,
-            Par::Seq,
-        );
+        drop(gram);
+        let mut gram = uninterrupted(cube(n), move || {
+            let kept = vectors.subcols(zero, n - zero);
+            let mut gram = Mat::zeros(n, n);
+            triangular::matmul(
+                &mut gram,
+                triangular::BlockStructure::TriangularUpper,
+                Accum::Replace,
+                kept,
+                triangular::BlockStructure::Rectangular,
+                kept.transpose(),
+                triangular::BlockStructure::Rectangular,
+                1.0,
+                Par::Seq,
+            );
+            gram
+        });
         mirror(&mut gram);
         if centred {
             centre(&mut gram);
@@ -171,12 +173,15 @@ impl Factor {
         match &self.matrix {
             Matrix::PseudoInverse(inverse) => inverse.clone(),
             Matrix::Lower(lower) => {
-                let n = lower.nrows();
-                let mut inverse = Mat::zeros(n, n);
-                let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, Par::Seq));
-                // faer fills the lower triangle; through the transpose that is our upper one.
-                let out = inverse.as_mut().transpose_mut();
-                llt::inverse::inverse(out, lower.as_ref(), Par::Seq, MemStack::new(&mut memory));
+                let (n, lower) = (lower.nrows(), lower.clone());
+                let mut inverse = uninterrupted(cube(n), move || {
+                    let mut inverse = Mat::zeros(n, n);
+                    let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, Par::Seq));
+                    // faer fills the lower triangle; through the transpose that is our upper one.
+                    let out = inverse.as_mut().transpose_mut();
+                    llt::inverse::inverse(out, lower.as_ref(), Par::Seq, MemStack::new(&mut memory));
+                    inverse
+                });
                 mirror(&mut inverse);
                 if self.centred {
                     centre(&mut inverse);
@@ -200,17 +205,24 @@ fn cholesky(gram: &Mat<f64>, shift: f64) -> Option<Mat<f64>> {
     for column in 0..n {
         lower.col_as_slice_mut(column).iter_mut().for_each(|entry| *entry += shift);
     }
-    let params = Spec::default();
-    let mut memory = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, params));
-    llt::factor::cholesky_in_place(
-        lower.as_mut(),
-        Default::default(),
-        Par::Seq,
-        MemStack::new(&mut memory),
-        params,
-    )
-    .ok()?;
-    Some(lower)
+    uninterrupted(cube(n) / 3.0, move || {
+        let params = Spec::default();
+        let mut memory = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, params));
+        llt::factor::cholesky_in_place(
+            lower.as_mut(),
+            Default::default(),
+            Par::Seq,
+            MemStack::new(&mut memory),
+            params,
+        )
+        .ok()?;
+        Some(lower)
+    })
+}
+
+/// n³
+fn cube(n: usize) -> f64 {
+    (n as f64).powi(3)
 }
 
 fn solve_lower(lower: &Mat<f64>, right: &mut [f64], outputs: usize) {
@@ -227,23 +239,26 @@ fn solve_lower(lower: &Mat<f64>, right: &mut [f64], outputs: usize) {
 /// Ascending eigenvalues, and eigenvectors as columns. Only the lower triangle is read.
 pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), SolverError> {
     let n = matrix.nrows();
-    let mut values = vec![0.0; n];
-    let mut vectors = Mat::zeros(n, n);
     if n == 0 {
-        return Ok((values, vectors));
+        return Ok((Vec::new(), Mat::zeros(0, 0)));
     }
-    let params = Spec::default();
-    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params);
-    self_adjoint_evd(
-        matrix.as_ref(),
-        DiagMut::from_slice_mut(&mut values),
-        Some(vectors.as_mut()),
-        Par::Seq,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-        params,
-    )
-    .map_err(|_| SolverError::NoConvergence { players: n })?;
-    Ok((values, vectors))
+    let matrix = matrix.clone();
+    uninterrupted(9.0 * cube(n), move || {
+        let mut values = vec![0.0; n];
+        let mut vectors = Mat::zeros(n, n);
+        let params = Spec::default();
+        let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params);
+        self_adjoint_evd(
+            matrix.as_ref(),
+            DiagMut::from_slice_mut(&mut values),
+            Some(vectors.as_mut()),
+            Par::Seq,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+            params,
+        )
+        .map_err(|_| SolverError::NoConvergence { players: n })?;
+        Ok((values, vectors))
+    })
 }
 
 /// The largest eigenvalue of a positive semidefinite operator, from below, by Lanczos's method with full re-orthogonalization.
@@ -255,6 +270,7 @@ fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])
     let (mut diagonal, mut beside) = (Vec::new(), Vec::new());
     let mut size = 0.0_f64;
     for step in 0..MOST_STEPS.min(n - usize::from(centred)) {
+        Cancellation::check();
         if centred {
             remove_mean(&mut vector);
         }

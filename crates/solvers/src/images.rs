@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use apportion_games::Cancellation;
 use faer::Mat;
 
 use crate::bits::{BitRows, kept, multiversioned};
@@ -61,6 +62,7 @@ pub(crate) fn for_each_block<E>(
     for (index, words) in rows.words.chunks(capacity * width).enumerate() {
         let count = words.len() / width;
         for (strip, images) in images.chunks_exact_mut(capacity).enumerate() {
+            Cancellation::check();
             let images = &mut images[..count];
             let mut start = ZERO;
             let part = &shift[strip * SIDE..(strip * SIDE + SIDE).min(n)];

@@ -15,6 +15,8 @@
 // Lanes are counted by index, because that is what compilers turn into vectors.
 #![allow(clippy::needless_range_loop)]
 
+use apportion_games::Cancellation;
+
 use crate::bits::{BitRows, multiversioned};
 
 /// Rows of a block: 640 KiB for 10 000 players.
@@ -87,6 +89,7 @@ macro_rules! side {
                 }
                 let mut sums = vec![[[0.0; $lanes]; $sums]; BLOCK.min(out.len())];
                 for (words, out) in rows.words.chunks(BLOCK * rows.width).zip(out.chunks_mut(BLOCK)) {
+                    Cancellation::check();
                     let sums = &mut sums[..out.len()];
                     sums.fill([[0.0; $lanes]; $sums]);
                     for (strip, tables) in tables.chunks($strip).enumerate() {
@@ -122,6 +125,7 @@ macro_rules! side {
                 }
                 tables.fill([[[0.0; $lanes]; $subsets]; $groups]);
                 for (words, values) in rows.words.chunks(BLOCK * rows.width).zip(values.chunks(BLOCK)) {
+                    Cancellation::check();
                     for (strip, tables) in tables.chunks_mut($strip).enumerate() {
                         add(words, rows.width, $strip * strip, values, tables);
                     }

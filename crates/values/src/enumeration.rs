@@ -26,7 +26,7 @@
 //! own; two neighbours of d bits make one of d + 1, in which the new bit's half is the total of the right one. All sums are
 //! therefore pairwise, in an order that neither threads nor blocks change.
 
-use apportion_games::{Coalitions, Game, GameError};
+use apportion_games::{Coalitions, Game, GameError, parallel};
 
 use crate::attributions::Attributions;
 use crate::error::ValueError;
@@ -192,7 +192,7 @@ impl Pass<'_> {
         let (left, right) = if bits > WAVE_BITS || !self.game.parallel() {
             (left()?, right()?)
         } else {
-            let (left, right) = rayon::join(left, right);
+            let (left, right) = parallel::join(left, right);
             (left?, right?)
         };
         Ok(left.merge(right, self.base.len()))

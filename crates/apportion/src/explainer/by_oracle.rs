@@ -32,6 +32,9 @@ impl Explainer<'_> {
     /// Exact values of all rows, where an oracle knows them, and `None` where a game is to be played: the numbers of
     /// [`explain_rows`](Self::explain_rows) without an [`Explanation`] for each row, for tables of any length.
     ///
+    /// The kernel is chosen by the number of rows, so that a row alone and the same row in a large table may differ in the last bits. With
+    /// [`Settings::rows`](apportion_trees::Settings::rows) the values of a row do not depend on the other rows.
+    ///
     /// # Errors
     ///
     /// As [`explain_rows`](Self::explain_rows).

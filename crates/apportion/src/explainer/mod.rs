@@ -46,8 +46,27 @@ pub enum NullPlayers {
 /// With B background rows, or B draws, an explicand costs B model predictions per evaluation, in the path-dependent game about one: as many evaluations
 /// as the budget allows, 2^n for [`Method::Exact`], none for the tree oracle.
 ///
-/// Rows are explained in parallel, and the answer has the same bits on any number of threads. A row's explanation depends on the row and
-/// the seed, not on the other rows; the tree oracle chooses its kernel by the number of rows, so there that holds up to rounding.
+/// Rows are explained in parallel, and the explanations have the same bits on any number of threads. A row's explanation depends on the row
+/// and the seed, not on the other rows. Exact values of trees are an exception: their kernel is chosen by the number of rows of a call, so that a
+/// row alone and the same row in a large table may differ in the last bits. `Settings::rows` fixes the choice.
+///
+/// To stop a call from another thread, do it under a [`Cancellation`](apportion_games::Cancellation): it ends within a fraction of a second,
+/// and the explainer can be used as before.
+///
+/// ```
+/// use apportion::{Background, Cancellation, Cancelled, Explainer, Method};
+///
+/// let cancellation = Cancellation::new();
+/// let stop = cancellation.clone();
+/// // A user who loses patience at the first prediction.
+/// let model = move |row: &[f64]| {
+///     stop.cancel();
+///     row.iter().sum()
+/// };
+/// let explainer = Explainer::new(&model, Background::baseline(vec![0.0; 20])?).method(Method::Exact);
+/// assert_eq!(cancellation.run(|| explainer.explain(&[1.0; 20])).err(), Some(Cancelled));
+/// # Ok::<(), apportion::ExplainError>(())
+/// ```
 ///
 /// ```
 /// use apportion::{Background, Explainer, Method};
@@ -189,6 +208,8 @@ impl<'a> Explainer<'a> {
     }
 
     /// Explains all rows, in parallel; the answer has their order.
+    ///
+    /// The kernel for exact values of trees is chosen by the number of rows: see [`exact`](Self::exact).
     ///
     /// # Errors
     ///

@@ -278,9 +278,7 @@ fn a_checkpoint_that_cannot_be_written_is_known_before_any_work() {
     let output = run(&diabetes(&options));
     assert_eq!(output.status.code(), Some(1));
     assert!(output.stdout.is_empty());
-    assert!(
-        String::from_utf8(output.stderr).unwrap().contains("/dev/full is not a regular file")
-    );
+    assert!(String::from_utf8(output.stderr).unwrap().contains("/dev/full is not a regular file"));
 }
 
 #[cfg(unix)]

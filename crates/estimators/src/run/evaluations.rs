@@ -1,6 +1,6 @@
 //! Asking the game, and keeping the books of what was asked.
 
-use apportion_games::{Coalitions, Game};
+use apportion_games::{Cancellation, Coalitions, Game};
 
 use super::estimator::Estimator;
 use crate::error::{EstimatorError, Result};
@@ -32,8 +32,10 @@ impl<'g> Evaluations<'g> {
 
     /// v(S) − v(∅) for each row of `batch`: m × k numbers. Every row counts as an evaluation, repeated or not.
     pub(crate) fn gains(&mut self, batch: &Coalitions) -> Result<Vec<f64>> {
+        Cancellation::check();
         let mut values = vec![0.0; batch.len() * self.game.outputs()];
         self.game.values(batch, &mut values)?;
+        Cancellation::check();
         for row in values.chunks_exact_mut(self.game.outputs()) {
             for (value, empty) in row.iter_mut().zip(&self.empty) {
                 *value -= empty;
@@ -46,6 +48,7 @@ impl<'g> Evaluations<'g> {
     /// v(S) for each row of `batch`: m × k numbers. The empty and the full coalition are not asked again; every other row counts as an
     /// evaluation.
     pub(crate) fn values(&mut self, batch: &Coalitions) -> Result<Vec<f64>> {
+        Cancellation::check();
         let (players, outputs) = (batch.players(), self.game.outputs());
         let is_known = |size: u32| size == 0 || size as usize == players;
         if !batch.sizes().iter().any(|&size| is_known(size)) {

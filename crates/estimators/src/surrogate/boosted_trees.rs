@@ -9,6 +9,7 @@
 
 use std::cmp::Ordering;
 
+use apportion_games::Cancellation;
 use hashbrown::HashMap;
 
 use super::product::Product;
@@ -122,6 +123,7 @@ impl Histogram {
     fn of(rows: &Rows, of_node: &[u32], residuals: &[f32]) -> Self {
         let mut histogram =
             Self { sums: vec![0.0; rows.width], counts: vec![0.0; rows.width], sum: 0.0, count: 0.0 };
+        Cancellation::check();
         for &index in of_node {
             histogram.add(rows.row(index), residuals[index as usize]);
         }
@@ -253,6 +255,7 @@ impl BoostedTrees {
         let mut found: HashMap<Product, f64> = HashMap::new();
         found.insert(Product::EMPTY, self.base);
         for nodes in &self.trees {
+            Cancellation::check();
             let players = players(nodes);
             debug_assert!(players.len() <= 64, "a tree of {} players", players.len());
             for (mask, coefficient) in expand(nodes, 0, &players) {

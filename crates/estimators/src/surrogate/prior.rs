@@ -8,7 +8,7 @@
 //! each player brings, `τ_T² = c Π_{i ∈ T} ρ_i`. The covariance of a smooth part is an elementary symmetric polynomial of the numbers
 //! `ρ_i x_i x'_i`, which Newton's identities make of their power sums; no product is ever written down.
 
-use apportion_games::CoalitionView;
+use apportion_games::{Cancellation, CoalitionView};
 use apportion_solvers::add_cross_products;
 use hashbrown::HashMap;
 
@@ -43,6 +43,7 @@ impl Signs {
         let mut entries = Vec::new();
         let mut rows = 0;
         for coalition in coalitions {
+            Cancellation::check();
             let start = entries.len();
             entries.resize(start + players, -1.0);
             coalition.members().for_each(|player| entries[start + player] = 1.0);
@@ -74,6 +75,7 @@ impl Signs {
 
     /// χ_T of each row.
     pub(crate) fn product(&self, product: &Product) -> Vec<f64> {
+        Cancellation::check();
         (0..self.rows).map(|row| product.players().map(|player| self.row(row)[player]).product()).collect()
     }
 }
@@ -95,6 +97,7 @@ fn elementary(sums: &[f64], out: &mut [f64]) {
 impl Smooth {
     /// Σ_i ρ_i^r, and Σ_i ρ_i^r s_i for odd r.
     fn sums(&self, signs: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
+        Cancellation::check();
         (1..=self.order)
             .map(|r| {
                 let power = self.relevance.iter().map(|rho| rho.powi(r as i32));
@@ -310,6 +313,9 @@ impl Smooth {
             (1..=self.order).map(|r| if r % 2 == 0 { power(r).sum() } else { 0.0 }).collect();
         let mut e = vec![0.0; self.order + 1];
         for (at, entry) in gram.iter_mut().enumerate() {
+            if at % right.rows == 0 {
+                Cancellation::check();
+            }
             for (of_odd, &r) in of_odd.iter().zip(&odd) {
                 sums[r - 1] = of_odd[at];
             }
@@ -322,6 +328,7 @@ impl Smooth {
 /// Adds `factor · Σ_i x_i x'_i` to `gram`, between two sets of rows.
 pub(crate) fn add_products(left: &Signs, right: &Signs, factor: f64, gram: &mut [f64]) {
     for (i, row) in gram.chunks_exact_mut(right.rows.max(1)).enumerate() {
+        Cancellation::check();
         for (j, entry) in row.iter_mut().enumerate() {
             let inner: f64 = left.row(i).iter().zip(right.row(j)).map(|(a, b)| a * b).sum();
             *entry += factor * inner;

@@ -3,6 +3,7 @@
 use faer::Mat;
 use statrs::function::erf::{erfc, erfc_inv};
 
+use crate::cancellation::Cancellation;
 use crate::coalition::CoalitionView;
 use crate::conditional::counted::Counted;
 use crate::conditional::law::{ConditionalLaw, Sampling, check_data};
@@ -77,8 +78,12 @@ impl CopulaLaw {
         check_enough(data, "a Gaussian copula")?;
         let rows = data.rows();
         let margins: Vec<Margin> = (0..rows.columns()).map(|j| Margin::new(data, j)).collect();
-        let mut scores = Mat::from_fn(rows.len(), rows.columns(), |i, j| margins[j].score(rows.row(i)[j]));
+        let mut scores = Mat::zeros(rows.len(), rows.columns());
         for column in 0..rows.columns() {
+            Cancellation::check();
+            for (score, row) in scores.col_as_slice_mut(column).iter_mut().zip(rows.iter()) {
+                *score = margins[column].score(row[column]);
+            }
             standardize(scores.col_as_slice_mut(column), data.counts());
         }
         Ok(Self { margins, normal: UnitNormal::new(correlation(&scores, data.counts()), draws, seed)? })
@@ -134,6 +139,7 @@ struct Margin {
 
 impl Margin {
     fn new(data: &Counted, column: usize) -> Self {
+        Cancellation::check();
         let mut sorted: Vec<(f64, f64)> =
             data.rows().iter().zip(data.counts()).map(|(row, &count)| (row[column], count)).collect();
         sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));

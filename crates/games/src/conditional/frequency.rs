@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::background::Background;
+use crate::cancellation::Cancellation;
 use crate::coalition::CoalitionView;
 use crate::conditional::law::{ConditionalLaw, Sampling};
 use crate::conditional::rows_of_data::RowsOfData;
@@ -83,6 +84,7 @@ impl FrequencyLaw {
             fallback: Fallback::Refuse,
         };
         for (row, probability) in rows.iter().zip(probabilities) {
+            Cancellation::check();
             let key = row.iter().map(|&value| category(value)).collect();
             let index = *seen.entry(key).or_insert_with(|| {
                 law.rows.extend_from_slice(row);
@@ -153,6 +155,7 @@ impl ConditionalLaw for FrequencyLaw {
         let present: Vec<(usize, u64)> =
             coalition.members().map(|member| (member, category(explicand[member]))).collect();
         let agreements = |index: usize| {
+            Cancellation::check();
             let row = data.row(index);
             present.iter().filter(|&&(member, wanted)| category(row[member]) == wanted).count()
         };

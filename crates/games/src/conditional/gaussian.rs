@@ -5,6 +5,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, Par, Spec};
 
+use crate::cancellation::uninterrupted;
 use crate::coalition::CoalitionView;
 use crate::conditional::counted::Counted;
 use crate::conditional::law::{ConditionalLaw, Sampling, check_data, refuse_infinite, refuse_missing};
@@ -173,22 +174,24 @@ impl GaussianLaw {
 
 /// The least eigenvalue of a symmetric matrix; NaN if none is found.
 fn least_eigenvalue(matrix: &Mat<f64>) -> f64 {
-    let n = matrix.nrows();
-    let mut values = vec![0.0; n];
-    let params = Spec::default();
-    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, params);
-    let mut memory = MemBuffer::new(scratch);
-    let memory = MemStack::new(&mut memory);
-    let done = self_adjoint_evd(
-        matrix.as_ref(),
-        DiagMut::from_slice_mut(&mut values),
-        None,
-        Par::Seq,
-        memory,
-        params,
-    );
-    // Values ascend.
-    if done.is_ok() { values[0] } else { f64::NAN }
+    let (n, matrix) = (matrix.nrows(), matrix.clone());
+    uninterrupted((n as f64).powi(3), move || {
+        let mut values = vec![0.0; n];
+        let params = Spec::default();
+        let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, params);
+        let mut memory = MemBuffer::new(scratch);
+        let memory = MemStack::new(&mut memory);
+        let done = self_adjoint_evd(
+            matrix.as_ref(),
+            DiagMut::from_slice_mut(&mut values),
+            None,
+            Par::Seq,
+            memory,
+            params,
+        );
+        // Values ascend.
+        if done.is_ok() { values[0] } else { f64::NAN }
+    })
 }
 
 impl ConditionalLaw for GaussianLaw {

@@ -33,6 +33,7 @@ use rand::distr::Distribution;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
+use crate::cancellation::{Cancellation, uninterrupted};
 use crate::coalition::CoalitionView;
 use crate::conditional::counted::Counted;
 use crate::conditional::law::Sampling;
@@ -175,6 +176,7 @@ impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for Drawn<'_, V> {
         let mut rng = self.stream.clone();
         let mut units = vec![0.0; count];
         for draw in range {
+            Cancellation::check();
             let (place, sign) = match self.law.antithetic {
                 true => (draw / 2, if draw % 2 == 0 { 1.0 } else { -1.0 }),
                 false => (draw, 1.0),
@@ -202,10 +204,13 @@ pub(super) fn factor(correlation: &Mat<f64>, order: &[usize]) -> Mat<f64> {
     let n = order.len();
     let matrix = Mat::from_fn(n, n, |i, j| if i >= j { correlation[(order[i], order[j])] } else { 0.0 });
     let mut lower = matrix.clone();
-    let params = Spec::default();
-    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, params));
-    let memory = MemStack::new(&mut memory);
-    let done = cholesky_in_place(lower.as_mut(), Default::default(), Par::Seq, memory, params);
+    let (done, lower) = uninterrupted((n as f64).powi(3) / 3.0, move || {
+        let params = Spec::default();
+        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, params));
+        let memory = MemStack::new(&mut memory);
+        let done = cholesky_in_place(lower.as_mut(), Default::default(), Par::Seq, memory, params);
+        (done, lower)
+    });
     match done {
         Ok(_) if (0..n).all(|i| lower[(i, i)] * lower[(i, i)] > DETERMINED) => lower,
         _ => factor_degenerate(matrix),
@@ -216,6 +221,7 @@ pub(super) fn factor(correlation: &Mat<f64>, order: &[usize]) -> Mat<f64> {
 fn factor_degenerate(mut matrix: Mat<f64>) -> Mat<f64> {
     let n = matrix.nrows();
     for column in 0..n {
+        Cancellation::check();
         let pivot = matrix[(column, column)];
         if pivot <= DETERMINED {
             matrix.col_as_slice_mut(column)[column..].fill(0.0);
@@ -291,6 +297,7 @@ fn substitute_transposed(lower: &Mat<f64>, right: &mut [f64]) {
 
 /// The determined feature `row` as a linear combination of the first `count` features, zero for determined ones.
 fn relation(lower: &Mat<f64>, row: usize, count: usize) -> Vec<f64> {
+    Cancellation::check();
     let mut coefficients: Vec<f64> =
         (0..count).map(|j| if j < row { lower[(row, j)] } else { 0.0 }).collect();
     substitute_transposed(lower, &mut coefficients);
@@ -317,9 +324,13 @@ impl Standardized {
     /// Of rows that [are enough](check_enough).
     pub(super) fn new(data: &Counted) -> Result<Self, GameError> {
         let rows = data.rows();
-        let mut units = Mat::from_fn(rows.len(), rows.columns(), |i, j| rows.row(i)[j]);
+        let mut units = Mat::zeros(rows.len(), rows.columns());
         let (mut mean, mut scale) = (Vec::new(), Vec::new());
         for column in 0..rows.columns() {
+            Cancellation::check();
+            for (value, row) in units.col_as_slice_mut(column).iter_mut().zip(rows.iter()) {
+                *value = row[column];
+            }
             let (centre, spread) = standardize(units.col_as_slice_mut(column), data.counts());
             if !(centre.is_finite() && spread.is_finite()) {
                 return Err(GameError::Covariance {
@@ -383,8 +394,12 @@ pub(super) fn standardize(column: &mut [f64], counts: &[f64]) -> (f64, f64) {
 pub(super) fn correlation(units: &Mat<f64>, counts: &[f64]) -> Mat<f64> {
     let n = units.ncols();
     let counted = Mat::from_fn(units.nrows(), n, |i, j| counts[i] * units[(i, j)]);
-    let mut product = Mat::zeros(n, n);
     let per_row = 1.0 / (counts.iter().sum::<f64>() - 1.0);
-    matmul(product.as_mut(), Accum::Replace, units.transpose(), &counted, per_row, Par::Seq);
+    let units = units.clone();
+    let product = uninterrupted(2.0 * units.nrows() as f64 * (n * n) as f64, move || {
+        let mut product = Mat::zeros(n, n);
+        matmul(product.as_mut(), Accum::Replace, units.transpose(), &counted, per_row, Par::Seq);
+        product
+    });
     Mat::from_fn(n, n, |i, j| if i == j { 1.0 } else { product[(i.max(j), i.min(j))] })
 }

@@ -1,5 +1,6 @@
 //! The graph-restricted game: only connected coalitions work together.
 
+use crate::cancellation::Cancellation;
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
@@ -72,6 +73,7 @@ impl<G: Game> GraphRestrictedGame<G> {
         let mut owners = Vec::new();
         let mut first = 0;
         for (index, row) in batch.iter().enumerate() {
+            Cancellation::check();
             // The empty coalition, and so v(∅), is the first part of every coalition.
             parts.push_empty();
             self.graph.components(row).iter().for_each(|component| parts.push(component.view()));

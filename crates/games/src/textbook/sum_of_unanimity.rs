@@ -6,6 +6,7 @@
 
 use rand::Rng;
 
+use crate::cancellation::Cancellation;
 use crate::coalition::{Coalition, CoalitionView};
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
@@ -183,11 +184,15 @@ impl Game for SumOfUnanimity {
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         // Writing down where each player is pays where players are in a term or more.
         if self.terms.len() < self.players() {
-            out.iter_mut().zip(batch.iter()).for_each(|(value, row)| *value = self.value(row));
+            for (value, row) in out.iter_mut().zip(batch.iter()) {
+                Cancellation::check();
+                *value = self.value(row);
+            }
             return Ok(());
         }
         let mut with = vec![0; self.players()];
         for (block, values) in out.chunks_mut(BLOCK).enumerate() {
+            Cancellation::check();
             self.block_values(batch, block * BLOCK, &mut with, values);
         }
         Ok(())

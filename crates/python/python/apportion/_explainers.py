@@ -119,6 +119,9 @@ class Explainer:
     def __call__(self, X, y=None, *, interactions=False, threads=None, progress=None, checkpoint=None):
         """The explanation of rows: values rows × players, with several outputs × outputs.
 
+        The kernel for exact values of trees is chosen by the number of rows: a row alone and the same row in a large table may differ in the last
+        bits. The option rows= fixes the choice.
+
         y: targets of the rows, for model_output="log_loss".
         interactions: True, or "index", for the interactions of all pairs, rows × players × players: of trees and linear models exact, of functions by all
             coalitions where the budget covers them, else estimates (Shapley and Banzhaf) with std_errors. "remainder" for shap's convention, in which

@@ -1,6 +1,7 @@
 //! Gram matrix by dense products of panels: rows are unpacked to f64, a panel at a time, scaled by the square roots of their
 //! weights.
 
+use apportion_games::Cancellation;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, MatRef, Par};
 
@@ -24,6 +25,7 @@ pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
         .collect();
     let mut panel = vec![0.0; PANEL.min(weighted.len()) * n];
     for rows_of_panel in weighted.chunks(PANEL) {
+        Cancellation::check();
         let panel = &mut panel[..rows_of_panel.len() * n];
         for (&(row, root), values) in rows_of_panel.iter().zip(panel.chunks_exact_mut(n)) {
             unpack(rows.row(row as usize), root, values);

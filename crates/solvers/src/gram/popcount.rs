@@ -9,6 +9,7 @@
 // Lanes are counted by index, because that is what compilers turn into vectors.
 #![allow(clippy::needless_range_loop)]
 
+use apportion_games::Cancellation;
 use faer::Mat;
 
 use super::groups::Groups;
@@ -49,6 +50,7 @@ pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
     for group in &groups.groups {
         for members in groups.order[group.start..group.end].chunks(64) {
             if words == BLOCK {
+                Cancellation::check();
                 add_block(&segments, &block, &mut sums);
                 segments.clear();
                 words = 0;

@@ -36,6 +36,8 @@ pub struct BackgroundCompiler<'a> {
     /// Sum of weights and what rounding has left of it (Neumaier).
     total: (f64, f64),
     counted: bool,
+    /// Whether all rows that were given are taken in or wait.
+    is_whole: bool,
 }
 
 impl<'a> BackgroundCompiler<'a> {
@@ -60,6 +62,7 @@ impl<'a> BackgroundCompiler<'a> {
             weighted: 0,
             total: (0.0, 0.0),
             counted: true,
+            is_whole: true,
         })
     }
 
@@ -69,7 +72,8 @@ impl<'a> BackgroundCompiler<'a> {
     /// # Errors
     ///
     /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a
-    /// linear model has to compute with an infinite value, [`GameError::BackgroundWeights`] for weights that are not one per row, finite and not negative.
+    /// linear model has to compute with an infinite value, [`GameError::BackgroundWeights`] for weights that are not one per row, finite and not negative,
+    /// [`TreeError::Unsupported`] after a call that was [cancelled](apportion_games::Cancellation).
     pub fn add(&mut self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<(), TreeError> {
         self.ensemble.check_rows(rows, "background row")?;
         if let Some(weights) = weights {
@@ -83,6 +87,8 @@ impl<'a> BackgroundCompiler<'a> {
                 return Err(GameError::BackgroundWeights { rows: rows.len(), problem }.into());
             }
         }
+        self.check_whole()?;
+        self.is_whole = false;
         self.given += rows.len();
         for (index, row) in rows.iter().enumerate() {
             let weight = weights.map_or(1.0, |weights| weights[index]);
@@ -94,7 +100,19 @@ impl<'a> BackgroundCompiler<'a> {
                 }
             }
         }
+        self.is_whole = true;
         Ok(())
+    }
+
+    /// Refuses a compiler that took in a part of some rows only.
+    fn check_whole(&self) -> Result<(), TreeError> {
+        match self.is_whole {
+            true => Ok(()),
+            false => Err(TreeError::Unsupported {
+                what: "a background compiler that was cancelled while rows were added".to_owned(),
+                wanted: "add all rows to a new compiler",
+            }),
+        }
     }
 
     /// The background of all rows that were added.
@@ -102,8 +120,9 @@ impl<'a> BackgroundCompiler<'a> {
     /// # Errors
     ///
     /// [`GameError::EmptyBackground`] where no row was added, [`GameError::BackgroundWeights`] where all their weights are zero, or their sum
-    /// is not a finite number of full precision.
+    /// is not a finite number of full precision, [`TreeError::Unsupported`] after a call of [`add`](Self::add) that was cancelled.
     pub fn finish(mut self) -> Result<CompiledBackground, TreeError> {
+        self.check_whole()?;
         self.take_part();
         let total = self.total.0 + self.total.1;
         let refuse = |problem: &str| {

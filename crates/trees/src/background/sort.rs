@@ -1,6 +1,6 @@
 //! Rows sorted by pattern at every leaf: all that most kernels want of a background.
 
-use apportion_games::parallel;
+use apportion_games::{Cancellation, parallel};
 use apportion_models::Ensemble;
 
 use super::dense::Dense;
@@ -21,6 +21,7 @@ pub(crate) fn sort(ensemble: &Ensemble, background: &[f64], weights: &[f64], pla
     if (0..paths.len()).any(|tree| !dense.counts(tree)) {
         let features = ensemble.feature_count();
         columns.extend(background.chunks(BLOCK * features).map(|rows| {
+            Cancellation::check();
             let mut columns = Columns::new(ensemble);
             columns.fill(ensemble, rows);
             columns

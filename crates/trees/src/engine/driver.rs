@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use apportion_games::{Rows, parallel};
+use apportion_games::{Cancellation, Rows, parallel};
 use apportion_models::Ensemble;
 
 use super::paths::{BLOCK, Columns};
@@ -251,7 +251,13 @@ impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
         };
         memory.resize_with(turn.len(), Vec::new);
         match pieces.alone {
-            true => turn.zip(memory).map(fill).collect(),
+            true => turn
+                .zip(memory)
+                .map(|tree| {
+                    Cancellation::check();
+                    fill(tree)
+                })
+                .collect(),
             false => parallel::map(turn.zip(memory), fill),
         }
     }
@@ -294,6 +300,7 @@ impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
         let Scratch { blocks, used, kernels, lookup } = scratch;
         for (index, tables) in turn.zip(tables) {
             let tree = &ensemble.trees()[index];
+            Cancellation::check();
             for Block { rows, phi, sums } in &mut blocks[..*used] {
                 if let (Some(tables), Some(sums)) = (tables, sums) {
                     let sums = N::of_output(sums, tree.output);

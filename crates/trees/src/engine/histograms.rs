@@ -3,6 +3,7 @@
 //! A leaf sees of a background row only which of its path features the row satisfies: the row's pattern. So the background of a
 //! leaf with d path features is at most 2^d patterns with their weights, however many rows there are.
 
+use apportion_games::Cancellation;
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
@@ -43,6 +44,9 @@ impl Histograms {
         for (columns, weights) in background.iter().zip(weights.chunks(BLOCK)) {
             patterns.begin(nodes.len());
             for (index, &node) in nodes.iter().enumerate() {
+                if index % NODES_BETWEEN_CHECKS == 0 {
+                    Cancellation::check();
+                }
                 if !node.is_leaf() {
                     columns.decide(ensemble, node, &mut left);
                     gathered.add_at_split(paths, index, patterns.at(index), &left, weights);
@@ -106,6 +110,8 @@ impl Histograms {
 
 /// Copies of a bin that successive rows add to in turn: rows mostly share a pattern, and each addition would wait for the one before.
 const COPIES: usize = 4;
+/// Nodes of a tree between two checks of whether to stop.
+const NODES_BETWEEN_CHECKS: usize = 1 << 10;
 
 /// The weight of patterns, while rows are added.
 struct Gathered {
@@ -186,6 +192,7 @@ impl Gathered {
                     }
                 }
                 Place::List(list) => {
+                    Cancellation::check();
                     let list = &mut self.lists[list];
                     // Stable, so that the weights of a pattern are added in the order of the rows.
                     list.sort_by_key(|&(pattern, _)| pattern);

@@ -23,6 +23,8 @@
 //! A tree of which most branches are reached would add 3^d numbers for its d players. Beyond d 2^d such a tree is written down in a table of
 //! its own, transformed there, and added from it.
 
+use apportion_games::parallel;
+
 use super::link::apply;
 use super::walk::Cube;
 use super::weights::ByClass;
@@ -80,7 +82,7 @@ impl PairGame<'_> {
             let side = |forbidden: fn(&Cube) -> u64| {
                 cubes.iter().copied().filter(|cube| forbidden(cube) & top == 0).collect::<Vec<_>>()
             };
-            let (left, right) = rayon::join(
+            let (left, right) = parallel::join(
                 || self.fold_cubes(&side(|cube| cube.own), bits - 1, class),
                 || self.fold_cubes(&side(|cube| cube.rest), bits - 1, class + self.steps[bits - 1]),
             );

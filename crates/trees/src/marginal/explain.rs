@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use apportion_games::{Rows, parallel};
+use apportion_games::{Cancellation, Rows, parallel};
 use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 use apportion_values::Attributions;
@@ -177,6 +177,7 @@ impl InterventionalOracle<'_> {
         let count = self.settings.rows.unwrap_or(count);
         let sets_fit = !self.compiled && Cohorts::fit(ensemble, self.weights.len());
         let of_tree = |(index, tree): (usize, &Tree)| {
+            Cancellation::check();
             let nodes = ensemble.nodes_of(tree);
             let reached = || {
                 if self.compiled {
@@ -309,6 +310,7 @@ impl<S: Share> Kernels for Marginal<'_, S> {
             Way::Cohorts => {
                 let cohorts = request.cohorts();
                 for (place, row) in rows.rounded.chunks_exact(features).enumerate() {
+                    Cancellation::check();
                     let explicand = Explicand { row, player_of: &request.player_of };
                     let phi = |target: usize, share: f64| phi[target * count + place] += share;
                     descent.add(ensemble, tree, cohorts, explicand, (&mut *share, weights), phi);
@@ -334,6 +336,7 @@ impl<S: Share> Kernels for Marginal<'_, S> {
             Way::Walk => {}
         }
         for (place, explicand) in rows.rounded.chunks_exact(features).enumerate() {
+            Cancellation::check();
             for (background, &weight) in oracle.background.chunks_exact(features).zip(&oracle.weights) {
                 let pair = Pair { explicand, background, weight };
                 let mut phi = |target: usize, share: f64| phi[target * count + place] += share;

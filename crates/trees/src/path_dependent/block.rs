@@ -1,6 +1,6 @@
 //! Rows as a recursion wants them, column by column, and a block at a time through the trees.
 
-use apportion_games::Rows;
+use apportion_games::{Cancellation, Rows};
 
 use super::aligned::Aligned;
 use super::inputs::{Column, Inputs, Place};
@@ -264,6 +264,7 @@ impl<K: Recursion, const R: usize> Blocks<K, R> {
         for tree in recursion.trees() {
             let place = K::place(tree);
             for block in &mut *blocks {
+                Cancellation::check();
                 block.decide(ensemble, inputs, place);
                 let phi = &mut block.phi[place.output * count..(place.output + 1) * count];
                 for run in recursion.runs(tree) {

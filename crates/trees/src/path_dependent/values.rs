@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use apportion_games::{Hierarchy, Partition, Rows};
+use apportion_games::{Cancellation, Hierarchy, Partition, Rows};
 use apportion_models::tree::Tree;
 use apportion_values::{Attributions, CoalitionalValue, InteractionIndex, Interactions, Semivalue, Value};
 
@@ -157,6 +157,7 @@ impl PathDependentOracle<'_> {
             rounded.clear();
             rounded.extend(row.iter().map(|&value| ensemble.width().round(value)));
             for tree in ensemble.trees() {
+                Cancellation::check();
                 add(kernel, tree, rounded, &mut |player, share| {
                     values[player * outputs + tree.output] += share;
                 });

@@ -16,7 +16,7 @@
 //! Masks go by in blocks of 4096, each folded on its own; two neighbours of d bits make one of d + 1. Sums are therefore pairwise, in an order
 //! that neither threads nor blocks change, and no table of 2^n numbers is kept.
 
-use apportion_games::{Coalitions, Game, GameError};
+use apportion_games::{Coalitions, Game, GameError, parallel};
 
 use super::answer::Interactions;
 use super::binomial::coalitions_up_to;
@@ -272,7 +272,7 @@ impl Pass<'_> {
         let (left, right) = if bits > WAVE_BITS || !self.game.parallel() {
             (left()?, right()?)
         } else {
-            let (left, right) = rayon::join(left, right);
+            let (left, right) = parallel::join(left, right);
             (left?, right?)
         };
         Ok(self.merge(&left, right, bits - 1))

@@ -11,6 +11,7 @@
 //! d(S) − x̄ d(N) = Σ_i b_i x_i + Σ_T β_T (χ_T(S) − x̄),    x̄ = (2|S| − n)/n.
 //! ```
 
+use apportion_games::Cancellation;
 use apportion_solvers::{DualEstimate, DualRidge, Functionals, PriorCovariance};
 
 use super::sampled::Sampled;
@@ -188,6 +189,7 @@ impl Fit {
         if self.is_constrained {
             let of_all = self.prior.with_each(&Signs::of_all_players(n), wanted.weight);
             for (player, row) in covariances.chunks_exact_mut(k).enumerate() {
+                Cancellation::check();
                 for (pair, entry) in row.iter_mut().enumerate() {
                     let mean_sign = self.mean_signs[pair];
                     *entry -= mean_sign * of_all[player]
@@ -299,6 +301,7 @@ fn columns(signs: &Signs, is_constrained: bool) -> Vec<f64> {
     let (root, mean) = contrast_parts(n);
     let mut columns = Vec::with_capacity(signs.rows * (n - 1));
     for row in 0..signs.rows {
+        Cancellation::check();
         let row = signs.row(row);
         let last = root * row[n - 1];
         let sum: f64 = row[..n - 1].iter().sum();

@@ -51,7 +51,7 @@ mod pairs;
 mod sampled;
 mod screens;
 
-use apportion_games::{Coalitions, Game, Partition, QuotientGame, TabulatedGame, memory};
+use apportion_games::{Cancellation, Coalitions, Game, Partition, QuotientGame, TabulatedGame, memory};
 use apportion_samplers::{Pairing, SizeLaw};
 use apportion_solvers::{DualEstimate, add_cross_products};
 use apportion_values::{
@@ -588,7 +588,10 @@ fn sum_of_squares(numbers: &[f64]) -> f64 {
 /// (`apportion_solvers::Certificate`).
 fn law_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
     let norms: Vec<f64> = (0..pairs)
-        .map(|pair| (0..players).map(|player| shares[player * pairs + pair].powi(2)).sum())
+        .map(|pair| {
+            Cancellation::check();
+            (0..players).map(|player| shares[player * pairs + pair].powi(2)).sum()
+        })
         .collect();
     let sum: f64 = norms.iter().sum();
     let squares: f64 = norms.iter().map(|norm| norm * norm).sum();

@@ -6,6 +6,7 @@
 //! 1998; for empirical laws Aas, Jullum and Løland, 2021, section 3.3.
 
 use super::law::EmpiricalLaw;
+use crate::cancellation::Cancellation;
 use crate::coalition::CoalitionView;
 use crate::conditional::law::{ConditionalLaw, Sampling};
 use crate::error::GameError;
@@ -204,6 +205,7 @@ impl Smoother<'_> {
         let per_distance = -0.5 / (bandwidth * bandwidth);
         let mut distances = self.distances.iter();
         for r in 0..rows {
+            Cancellation::check();
             for (s, distance) in (0..r).zip(distances.by_ref()) {
                 let weight = (distance * per_distance).exp();
                 let (of_r, of_s) = (weight * self.counts[r], weight * self.counts[s]);

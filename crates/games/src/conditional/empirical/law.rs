@@ -3,6 +3,7 @@
 use faer::Mat;
 
 use super::kept::Weighed;
+use crate::cancellation::Cancellation;
 use crate::coalition::CoalitionView;
 use crate::conditional::counted::Counted;
 use crate::conditional::law::{ConditionalLaw, Sampling, check_data};
@@ -198,6 +199,7 @@ impl EmpiricalLaw {
             // Differences before units: what is equally far on both sides has the same digits.
             let mut off = vec![0.0; present.len()];
             let distance = |row: &[f64]| {
+                Cancellation::check();
                 for (off, &feature) in off.iter_mut().zip(present) {
                     *off = in_units(row[feature], explicand[feature], self.scale[feature]);
                 }
@@ -220,7 +222,10 @@ impl EmpiricalLaw {
         let scores = self.scores(&lower, present);
         let divisor = self.variant.divisor(present.len());
         let rows: Vec<&[f64]> = scores.chunks_exact(determining(&lower).len().max(1)).collect();
-        let to_earlier = |r: usize| (0..r).map(move |s| (r, s));
+        let to_earlier = |r: usize| {
+            Cancellation::check();
+            (0..r).map(move |s| (r, s))
+        };
         (0..rows.len())
             .flat_map(to_earlier)
             .map(|(r, s)| squared_distance(rows[r], rows[s]) / divisor)
@@ -233,6 +238,7 @@ impl EmpiricalLaw {
         let mut scores = vec![0.0; present.len()];
         let mut all = Vec::with_capacity(self.data.rows().len() * determining.len().max(1));
         for row in self.units.chunks_exact(self.mean.len()) {
+            Cancellation::check();
             for (score, &feature) in scores.iter_mut().zip(present) {
                 *score = row[feature];
             }

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use apportion_games::Cancellation;
+
 use super::fill::{Fill, Leaf, Split};
 use super::fill_groups::FillGroups;
 use super::fill_levels::FillLevels;
@@ -73,6 +75,7 @@ impl<N: Number> Tables<N> {
             spare: Vec::new(),
         };
         for region in &shape.regions {
+            Cancellation::check();
             let size = region.width << region.bits;
             let numbers = &mut numbers[region.start..region.start + size];
             match (weights, shape.splits(region)) {
@@ -237,6 +240,7 @@ impl Builder<'_> {
 
     /// The table of all leaves at and below a node. Goes down at most as many levels as an index has bits.
     fn whole(&mut self, node: usize, region: &Region) -> Vec<f64> {
+        Cancellation::check();
         if self.nodes[node].is_leaf() {
             return self.leaf(node, region);
         }
