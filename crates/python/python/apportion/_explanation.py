@@ -340,7 +340,8 @@ class Explanation:
             output_names=names(self.output_names, of(_OUTPUT, slice(None))), predictions=part(self.predictions, _ROW, _OUTPUT),
             std_errors=part(self.std_errors, *self._axes), evaluations=part(self.evaluations, *rows),
             degrees_of_freedom=part(self.degrees_of_freedom, *rows), draws=part(self.draws, *rows), certificates=certificates,
-            index=None if self.index is None or _ROW not in self._axes else names(self.index, chosen[_ROW]) if isinstance(self.index, (list, tuple)) else self.index[chosen[_ROW]],
+            index=None if self.index is None or _ROW not in self._axes else names(self.index, chosen[_ROW])
+            if isinstance(self.index, (list, tuple)) else self.index[chosen[_ROW]],
             row_numbers=part(np.arange(self.shape[0]) if self.row_numbers is None else self.row_numbers, *rows) if _ROW in self._axes else self.row_numbers,
             categories=categories, interactions=self.interactions, about=about,
             axes=tuple(axis for axis in self._axes if not isinstance(chosen[axis], int)))

@@ -164,7 +164,8 @@ def graph(given, names):
         if grid:
             rows, columns = int(grid[1][:30]), int(grid[2][:30])
             if rows * columns != len(names):
-                raise UsageError(f'invalid graph "{given.strip()}": a grid of {rows} by {columns} has {rows * columns} cells, expected {len(names)} (one for each feature)')
+                raise UsageError(f'invalid graph "{given.strip()}": a grid of {rows} by {columns} has {rows * columns} cells, expected {len(names)} '
+                                 "(one for each feature)")
             return rows, columns, int(grid[3] or 4)
         given = owned_graph(given.rstrip(";").split(";"))
     return [tuple(place("graph", end.strip() if isinstance(end, str) else end, names) for end in edge) for edge in given]

@@ -26,8 +26,8 @@ def options(*, game="marginal", value="shapley", method="auto", budget="auto", u
     rows, draws = (_checks.whole(name, given, 1, optional=True) for name, given in (("rows", rows), ("draws", draws)))
     kernel, precision, variant, fallback = (_checks.text(name, given, optional=True) for name, given in (
         ("kernel", kernel), ("precision", precision), ("variant", variant), ("fallback", fallback)))
-    return dict(game=game, value=_checks.text("value", value), method=_checks.text("method", method), budget=_budget(budget), until=None if until is None else accuracy, seed=int(seed),
-                groups=groups, graph=graph, linked=linked, kernel=kernel, precision=precision, rows=rows, draws=draws, bandwidth=_bandwidth(bandwidth),
+    return dict(game=game, value=_checks.text("value", value), method=_checks.text("method", method), budget=_budget(budget),
+                until=None if until is None else accuracy, seed=int(seed), groups=groups, graph=graph, linked=linked, kernel=kernel, precision=precision, rows=rows, draws=draws, bandwidth=_bandwidth(bandwidth),
                 share=_checks.number("share", share, optional=True), variant=variant, fallback=fallback,
                 keep_null_players=_checks.flag("keep_null_players", keep_null_players))
 

@@ -104,8 +104,9 @@ class _AnyExplainer:
 
     def _explainer(self, background, max_evals):
         names = self.feature_names if not hasattr(background, "columns") else None
-        return _Explainer(self.model, background, method=self._method, budget="auto" if max_evals is None or isinstance(max_evals, str) and max_evals == "auto" else _checks.whole("max_evals", max_evals, 1),
-                          seed=self._seed, feature_names=names, **self._structure)
+        is_auto = max_evals is None or isinstance(max_evals, str) and max_evals == "auto"
+        budget = "auto" if is_auto else _checks.whole("max_evals", max_evals, 1)
+        return _Explainer(self.model, background, method=self._method, budget=budget, seed=self._seed, feature_names=names, **self._structure)
 
 
 class ExactExplainer(_AnyExplainer):
