@@ -130,6 +130,17 @@ pub enum ModelError {
         /// How many may be.
         most: usize,
     },
+    /// More outputs than a model may have.
+    #[error(
+        "the file says that the model has {given} outputs (classes or targets); at most {most} are read, because a damaged file can say any \
+         number"
+    )]
+    TooManyOutputs {
+        /// How many outputs the file says there are.
+        given: usize,
+        /// How many may be.
+        most: usize,
+    },
     /// Rounds of boosting that are not in the file.
     #[error(
         "rounds {start} to {end} (not included) of {count} were asked for; give a range of at least one within 0 to {count}"

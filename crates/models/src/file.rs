@@ -11,6 +11,9 @@ use crate::formats::document::{Field, Value, json};
 use crate::formats::{catboost, lightgbm, onnx_ml, portable, treelite, xgboost};
 use crate::options::ReadOptions;
 
+/// Maximum number of outputs. Predictions, base values and names have one for each.
+const MAX_OUTPUTS: usize = 1 << 16;
+
 impl Ensemble {
     /// Reads a model file of any format that [`from_bytes`](Self::from_bytes) reads, whatever its name.
     ///
@@ -74,6 +77,10 @@ impl Ensemble {
         let (given, most) = (ensemble.feature_count(), options.most_features);
         if given > most {
             return Err(ModelError::TooManyFeatures { given, most });
+        }
+        let given = ensemble.output_count();
+        if given > MAX_OUTPUTS {
+            return Err(ModelError::TooManyOutputs { given, most: MAX_OUTPUTS });
         }
         ensemble.of_rounds(&options.rounds)
     }
@@ -163,6 +170,26 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    #[test]
+    fn more_outputs_than_a_model_may_have_are_refused() {
+        let model = |classes: usize| {
+            let parameters = format!(
+                r#"{{"base_score":"5E-1","num_class":"{classes}","num_feature":"2","num_target":"1"}}"#
+            );
+            format!(
+                r#"{{"learner":{{"learner_model_param":{parameters},"objective":{{"name":"multi:softprob","softmax_multiclass_param":{{"num_class":"{classes}"}}}},"gradient_booster":{{"name":"gbtree","model":{{"gbtree_model_param":{{"num_trees":"0"}},"trees":[],"tree_info":[]}}}},"feature_names":[],"feature_types":[],"attributes":{{}}}},"version":[1,7,6]}}"#
+            )
+        };
+        for classes in [65_537, 1_000_000] {
+            let error = Ensemble::from_bytes(model(classes).as_bytes()).unwrap_err();
+            assert!(
+                matches!(error, ModelError::TooManyOutputs { given, most: 65_536 } if given == classes),
+                "{error}"
+            );
+        }
+        assert_eq!(Ensemble::from_bytes(model(65_536).as_bytes()).unwrap().output_count(), 65_536);
+    }
 
     #[test]
     fn a_stream_of_spaces_is_refused_before_it_fills_memory() {

@@ -270,3 +270,36 @@ fn groups_that_are_typed_too_deep_are_refused() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("at most 120 deep"));
 }
+
+#[test]
+fn pairs_of_features_that_do_not_fit_into_memory_are_refused_with_both_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wide.csv");
+    let line = |cell: &dyn Fn(usize) -> String| (0..3000).map(cell).collect::<Vec<_>>().join(",") + "\n";
+    let rows: String = (0..12).map(|row| line(&|column| (row * column % 7).to_string())).collect();
+    fs::write(&path, line(&|column| format!("f{column}")) + &rows).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_apportion"))
+        .env("APPORTION_MAX_MEMORY", "70MB")
+        .args(["groups", "--rows", path.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    let says = "the dependence of all pairs of 3000 features would take 108.0 MB of memory, and 70.0 MB can be used; use fewer features";
+    assert!(message.contains(says), "{message}");
+}
+
+#[test]
+fn lines_of_more_cells_than_a_table_may_have_columns_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("commas.csv");
+    for text in
+        [",".repeat(2_000_000) + "\n", format!("a,b\n{}\n", ",".repeat(2_000_000)), ";".repeat(1_048_576)]
+    {
+        fs::write(&path, text).unwrap();
+        let output = run(&["groups".to_owned(), "--rows".to_owned(), path.to_str().unwrap().to_owned()]);
+        assert_eq!(output.status.code(), Some(1));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains("cells, and a table may have at most 1048576 columns"), "{message}");
+    }
+}

@@ -405,3 +405,82 @@ fn restarts_are_told() {
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("started again once"));
 }
+
+/// A server that writes what `more` computes of `$a` once it has read all rows of a batch: `$sum` is the sum of a, `$batch` counts batches.
+fn batchwise(more: &str) -> String {
+    format!(
+        "read header; batch=0; while read count; do batch=$((batch + 1)); sum=0; all=''; i=0; \
+         while [ $i -lt $count ]; do IFS=, read a b c; sum=$((sum + a)); all=\"$all $a\"; i=$((i + 1)); done; \
+         for a in $all; do echo $(({more})); done; echo; done"
+    )
+}
+
+#[test]
+fn programs_whose_outputs_depend_on_the_batch_are_refused() {
+    let case = Case::new();
+    for (more, says) in [
+        ("a * count - sum", "output 0 of the row \"0,3,0,0,0\" is 0 alone and -"),
+        ("sum", "in a batch of 8 rows; a model must be a function of a row"),
+        ("a + (count > 1)", "is 0 alone and 1 in a batch of 8 rows"),
+        ("a + (batch > 1)", "is 0 alone and 1 in a batch of 8 rows"),
+        ("a + (batch > 5)", "a model must be a function of a row"),
+    ] {
+        for command in ["predict", "explain"] {
+            let (status, message) =
+                case.failure(command, &batchwise(more), &["--out", case.path("r.json").to_str().unwrap()]);
+            assert_eq!(status, 1);
+            assert!(message.contains(says), "{command}, {more}: {message}");
+            assert!(!case.path("r.json").exists());
+        }
+    }
+}
+
+#[test]
+fn programs_whose_outputs_change_during_a_run_are_refused_at_its_end() {
+    let case = Case::new();
+    // Three batches at the start, one of all rows, and one of a single row of it.
+    let (_, message) = case.failure(
+        "predict",
+        &batchwise("a + (batch > 5)"),
+        &["--out", case.path("r.json").to_str().unwrap()],
+    );
+    let says = "output 0 of the row \"0,3,0,0,0\" is 0 alone and 1 alone at the end of the run";
+    assert!(message.contains(says), "{message}");
+    assert!(!case.path("r.json").exists());
+}
+
+#[test]
+fn outputs_that_may_have_decimal_commas_are_noted_once() {
+    let case = Case::new();
+    let says = |program: &str| {
+        let output = run(&case.arguments("predict", program, &[]));
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let outputs = |cells: &str| server(":").replace("$((a * b + c + d * d * e))", cells);
+    let noted = says(&outputs("$c,25"));
+    assert_eq!(
+        noted
+            .matches("note: the program returns 2 outputs per row, separated by commas, as in \"0,25\"")
+            .count(),
+        1
+    );
+    for program in [outputs("$c.0,0.25"), outputs("$c"), format!("echo '# a, b'; {}", outputs("$c,25"))] {
+        assert!(!says(&program).contains("separated by commas"), "{program}");
+    }
+}
+
+#[test]
+fn a_report_shows_the_program_by_its_name_alone() {
+    let case = Case::new();
+    let page = case.path("page.html");
+    let secret = format!("TOKEN='s3cret 1' PASSWORD=s3cret sh -c '{}' s3cret", server(":"));
+    let report = ["--report", page.to_str().unwrap(), "--select", "0-1"];
+    bytes(&case.arguments("explain", &secret, &report));
+    let shown = fs::read_to_string(&page).unwrap();
+    assert!(!shown.contains("s3cret") && shown.contains("sh …") && shown.contains("--show-command"));
+    bytes(&case.arguments("explain", &secret, &[&report[..], &["--show-command"]].concat()));
+    assert!(fs::read_to_string(&page).unwrap().contains("PASSWORD=s3cret"));
+    let (status, _) = case.failure("explain", &secret, &["--show-command"]);
+    assert_eq!(status, 2);
+}
