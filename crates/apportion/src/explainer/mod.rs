@@ -61,7 +61,7 @@ pub enum NullPlayers {
 /// // A user who loses patience at the first prediction.
 /// let model = move |row: &[f64]| {
 ///     stop.cancel();
-///     row.iter().sum()
+///     row.iter().sum::<f64>()
 /// };
 /// let explainer = Explainer::new(&model, Background::baseline(vec![0.0; 20])?).method(Method::Exact);
 /// assert_eq!(cancellation.run(|| explainer.explain(&[1.0; 20])).err(), Some(Cancelled));
