@@ -30,7 +30,7 @@ pub enum ExplainError {
     },
     /// A budget below all coalitions, for a method that evaluates all of them.
     #[error(
-        "budget {given} is too small: method exact needs at least {} for {players} players{}; leave the budget out, or use auto or a \
+        "budget {given} is too small: method exact needs at least {} for {players} players{}; omit the budget, or use auto or a \
          method that samples",
         if *least == 1usize.checked_shl(*players as u32).unwrap_or(0) { format!("2^{players} = {least} evaluations") } else { format!("{least} evaluations") },
         if *least == 1usize.checked_shl(*players as u32).unwrap_or(0) { "" } else { " in these groups" }

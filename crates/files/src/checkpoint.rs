@@ -273,7 +273,7 @@ fn lock(path: &Path, what: &str) -> Result<Option<File>, FileError> {
 
 /// The numbers of rows that are lost with a checkpoint of any version.
 #[derive(Deserialize)]
-struct Held {
+struct RowCounts {
     finished: BTreeMap<usize, IgnoredAny>,
     begun: BTreeMap<usize, IgnoredAny>,
 }
@@ -290,7 +290,7 @@ fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()
         Some(false) => Err(FileError::NotACheckpoint { what }),
         Some(true) => {
             // One that cannot be read to its end may be of another version, and hold anything.
-            let held = fs::read(path).ok().and_then(|text| serde_json::from_slice::<Held>(&text).ok());
+            let held = fs::read(path).ok().and_then(|text| serde_json::from_slice::<RowCounts>(&text).ok());
             let rows = match held {
                 Some(held) if held.finished.is_empty() && held.begun.is_empty() => return Ok(()),
                 Some(held) => {

@@ -377,7 +377,7 @@ impl fmt::Display for ReaderIsGone {
 
 impl std::error::Error for ReaderIsGone {}
 
-/// Returns whether `error` is, or is caused by, a closed pipe at standard output, as `head` leaves it: there is nobody to report it to.
+/// Returns whether `error` is, or is caused by, a closed pipe at standard output, as `head` leaves it: nothing can be reported there.
 pub fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {

@@ -178,10 +178,10 @@ impl Drop for Restore {
 #[doc(hidden)]
 pub const FEW_OPERATIONS: f64 = 5e8;
 
-/// Returns the result of `work`, a call of another library that makes no checks and takes so many floating-point operations.
+/// Returns the result of `work`, a call of another library that makes no checks and takes this number of floating-point operations.
 ///
 /// Where they are many, and under a token, it is done on a separate thread, which is left alone when the token is cancelled: it ends by itself,
-/// and nobody waits for it.
+/// without being waited for.
 ///
 /// # Panics
 ///

@@ -32,7 +32,7 @@ impl Callable {
 
     /// Shows the function to the garbage collector.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // The lock is held by whoever takes a reference, so the function is in use and not to be collected; waiting is not allowed here.
+        // The lock is held while a reference is taken, so the function is in use and not to be collected; waiting is not allowed here.
         match self.0.try_lock() {
             Ok(function) => visit.call(&*function),
             Err(_) => Ok(()),

@@ -85,19 +85,19 @@ fn key_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Key> {
 }
 
 /// Follows rows for a watch and for a checkpoint. The rows are those with these numbers, or all.
-pub(crate) struct Kept<'a> {
+pub(crate) struct KeptRows<'a> {
     pub(crate) watch: &'a Watch,
     pub(crate) file: &'a CheckpointFile,
     pub(crate) rows: Option<&'a [usize]>,
 }
 
-impl Kept<'_> {
+impl KeptRows<'_> {
     fn number(&self, row: usize) -> usize {
         self.rows.map_or(row, |rows| rows[row])
     }
 }
 
-impl Follow for Kept<'_> {
+impl Follow for KeptRows<'_> {
     fn finished(&self, row: usize) -> Option<Explanation> {
         self.file.finished(self.number(row)).cloned()
     }
@@ -141,7 +141,7 @@ pub(crate) fn explain_in_blocks(
             return Ok(());
         }
         let values: Vec<f64> = block.iter().flat_map(|&row| rows.row(row)).copied().collect();
-        let kept = Kept { watch, file, rows: Some(block) };
+        let kept = KeptRows { watch, file, rows: Some(block) };
         explainer.explain_rows_followed(Rows::new(&values, rows.columns()), &kept)?;
     }
     Ok(())

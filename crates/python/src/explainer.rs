@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::rows;
 use crate::callable::Callable;
-use crate::checkpoint::{Checkpoint, Kept, explain_in_blocks};
+use crate::checkpoint::{Checkpoint, KeptRows, explain_in_blocks};
 use crate::ensemble::Ensemble;
 use crate::errors::{self, Class, of_explaining, of_playing, raised, usage};
 use crate::explained;
@@ -40,12 +40,6 @@ pub(crate) struct Explainer {
 
 /// A method, the fewest and the most evaluations, and seconds.
 type Planned = (&'static str, Option<usize>, Option<usize>, Option<f64>);
-
-/// What was found of rows.
-enum Found {
-    Exact(Attributions),
-    Runs(Vec<Explanation>),
-}
 
 enum Plays {
     Trees(Box<apportion::Explainer<'static>>),
@@ -238,22 +232,33 @@ impl Explainer {
             Plays::Trees(_) => None,
             Plays::Function(function) => Some(function.function.get(py)?),
         };
-        let kept = checkpoint.map(|checkpoint| Kept { watch: &watch, file: &checkpoint.file, rows: None });
+        let kept =
+            checkpoint.map(|checkpoint| KeptRows { watch: &watch, file: &checkpoint.file, rows: None });
         let follow: &dyn Follow = kept.as_ref().map_or(&watch, |kept| kept);
         let is_exact = !self.asked.has_accuracy();
-        let served = serve(py, pool, function.as_ref(), &tick, |line| match (&self.plays, checkpoint) {
-            (Plays::Trees(explainer), Some(checkpoint)) => {
-                in_blocks(explainer, rows, &watch, &checkpoint.file).map(|()| None)
-            }
-            (Plays::Trees(explainer), None) => {
-                // All rows in one call: the kernel is chosen by their number.
-                if is_exact && let Some(exact) = explainer.exact(rows)? {
-                    return Ok(Some(exact));
+        let served = serve(
+            py,
+            pool,
+            function.as_ref(),
+            &tick,
+            |line| -> Result<Option<Attributions>, ExplainError> {
+                match (&self.plays, checkpoint) {
+                    (Plays::Trees(explainer), Some(checkpoint)) => {
+                        in_blocks(explainer, rows, &watch, &checkpoint.file).map(|()| None)
+                    }
+                    (Plays::Trees(explainer), None) => {
+                        // All rows in one call: the kernel is chosen by their number.
+                        if is_exact && let Some(exact) = explainer.exact(rows)? {
+                            return Ok(Some(exact));
+                        }
+                        explainer.explain_rows_followed(rows, &watch).map(|_| None)
+                    }
+                    (Plays::Function(function), _) => {
+                        self.by_function(function, line, rows, follow).map(|_| None)
+                    }
                 }
-                explainer.explain_rows_followed(rows, &watch).map(|_| None)
-            }
-            (Plays::Function(function), _) => self.by_function(function, line, rows, follow).map(|_| None),
-        })?;
+            },
+        )?;
         // What was explained is returned if the file cannot be written, too, which may be why the work was stopped.
         let written = checkpoint.map_or(Ok(()), |checkpoint| checkpoint.finish(py));
         let stopped = match served.result {
@@ -348,7 +353,7 @@ fn in_blocks(
 ) -> Result<(), ExplainError> {
     let plan = explainer.plan(rows.len(), sample(rows))?;
     let Some(seconds) = plan.seconds else {
-        return explainer.explain_rows_followed(rows, &Kept { watch, file, rows: None }).map(drop);
+        return explainer.explain_rows_followed(rows, &KeptRows { watch, file, rows: None }).map(drop);
     };
     let at_once = (rows.len() as f64 / seconds.max(f64::MIN_POSITIVE)) as usize;
     explain_in_blocks(explainer, rows, at_once.clamp(1, MAX_BLOCK), (watch, file))

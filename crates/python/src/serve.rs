@@ -104,7 +104,7 @@ pub(crate) struct Served<R> {
 }
 
 impl<R> Served<R> {
-    /// The result, or the exception that stopped the work. An exception that came after its end is raised, too: nobody else hears of the signal.
+    /// The result, or the exception that stopped the work. An exception that came after its end is raised, too, or the signal would be lost.
     pub(crate) fn whole(self, py: Python<'_>) -> PyResult<R> {
         match (self.result, self.stopped) {
             (_, Some(stopped)) => Err(stopped),

@@ -55,7 +55,7 @@ def _deeper():
 
 
 def values():
-    """Values of all kinds, anew each time: some are used up."""
+    """Returns new values of all kinds each time: some are used up."""
     pandas, pyarrow, polars, sparse = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars", "scipy.sparse"))
     return {
         "None": None, "5": 5, "-1": -1, "2.5": 2.5, "nan": float("nan"), "inf": float("inf"), "10^30": 10**30, "True": True, "empty text": "", "text": "abc",
@@ -150,7 +150,7 @@ def test_groups_of_data():
 
 
 @pytest.mark.parametrize(("more", "says"), [
-    (dict(groups=5), "invalid groups 5; expected lists of features"), (dict(groups={"a": 2.5}), "invalid groups 2.5"), (dict(groups=_deeper()), "nested more than 500 deep"),
+    (dict(groups=5), "invalid groups 5; expected lists of features"), (dict(groups={"a": 2.5}), "invalid groups 2.5"), (dict(groups=_deeper()), "nested more than 120 deep"),
     (dict(groups=[[0], [True]]), "invalid groups True"), (dict(groups=[[0.5]]), "invalid groups 0.5"), (dict(groups=b"a"), "invalid groups b'a'"),
     (dict(graph=np.zeros((3, 3))), "invalid graph of type ndarray and shape \\(3, 3\\); expected an array of shape \\(n_edges, 2\\)"), (dict(graph=5), "invalid graph 5"),
     (dict(graph=["ab"]), "invalid edge 'ab' in graph; expected two features"), (dict(graph=[(0, 1, 2)]), "invalid edge \\(0, 1, 2\\)"), (dict(graph=[5]), "invalid edge 5"),
@@ -208,7 +208,7 @@ def test_parts_that_are_changed(part, tmp_path):
             setattr(found, part, kept)
 
     assert not faults(change)
-    # In place, which nobody sees.
+    # In place, which no comparison of objects shows.
     if isinstance(getattr(found, part), np.ndarray) and part != "data":
         getattr(found, part).shape = (1, -1)
         with pytest.raises(apportion.DataError, match="expected"):

@@ -1,4 +1,4 @@
-"""Explainers and games in cycles are collected, and threads end when nobody uses them."""
+"""Explainers and games in cycles are collected, and threads end when they are not used."""
 import copy
 import gc
 import os

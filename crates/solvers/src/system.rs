@@ -61,7 +61,7 @@ impl Inverse {
     }
 }
 
-/// Checks that a Gram matrix of so many players fits into memory, with its factors.
+/// Checks that a Gram matrix of this number of players fits into memory, with its factors.
 fn check_memory(players: usize) -> Result<(), SolverError> {
     let what = || format!("a regression on {players} players");
     Ok(memory::check(

@@ -56,7 +56,7 @@ impl Dependence {
     }
 }
 
-/// Checks that the dependences of all pairs of so many features fit into memory, with the distances that are clustered: each pair takes
+/// Checks that the dependences of all pairs of this number of features fit into memory, with the distances that are clustered: each pair takes
 /// three numbers, one of them while the threads' parts are put together.
 fn check_memory(features: usize) -> Result<(), TooMuchMemory> {
     let bytes = memory::product([3, features, features.saturating_sub(1), 8]) / 2;

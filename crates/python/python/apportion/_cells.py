@@ -90,7 +90,7 @@ def _content(cell):
 
 
 def owned(cells):
-    """Returns an array of cells whose containers belong to nobody else: plain ones are copied, objects of other classes are kept by reference."""
+    """Returns an array of cells whose containers are not shared: plain ones are copied, objects of other classes are kept by reference."""
     if not isinstance(cells, np.ndarray) or not any_mutable(cells):
         return cells
     made = np.empty(len(cells), dtype=object)

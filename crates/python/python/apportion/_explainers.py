@@ -330,7 +330,7 @@ class Explainer:
         return "path-dependent"
 
     def _prepare(self, rows):
-        """The explainer for these rows, which learn their groups. Without a background it depends on them, where the game is played against rows."""
+        """Returns the explainer for these rows, and stores their groups in them. Without a background it depends on the rows, unless the game needs none."""
         if rows.background is not None:
             core, rows.members = self._core(rows, rows.background)
             return core

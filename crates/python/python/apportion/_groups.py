@@ -41,7 +41,7 @@ def named(members, names):
 
 
 def owned(given):
-    """Returns groups as they are given as texts, numbers, lists and dictionaries that belong to nobody else."""
+    """Returns groups as they are given as texts, numbers, lists and dictionaries that are not shared."""
     if given is None or isinstance(given, str):
         return given
     if isinstance(given, dict):
@@ -127,7 +127,7 @@ def flat(members):
 
 
 def owned_graph(given):
-    """Returns a graph as it is given as text or a list of pairs that belongs to nobody else."""
+    """Returns a graph as it is given as text or a list of pairs that is not shared."""
     if given is None or isinstance(given, str):
         return given
     if isinstance(given, np.ndarray):
@@ -153,7 +153,7 @@ def owned_graph(given):
 
 
 def graph(given, names):
-    """Returns a graph as the engine takes it: "line", a grid of so many rows and columns, or edges."""
+    """Returns a graph as the engine takes it: "line", the numbers of rows and columns of a grid, or edges."""
     given = owned_graph(given)
     if given is None:
         return None

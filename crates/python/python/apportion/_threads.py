@@ -19,7 +19,7 @@ _left_behind = []
 
 
 def pool(threads=None):
-    """Returns the pool of so many threads, by default as `set_threads` or the environment variable `RAYON_NUM_THREADS` specifies.
+    """Returns the pool with this number of threads, by default as `set_threads` or the environment variable `RAYON_NUM_THREADS` specifies.
 
     One that is dropped here ends its threads when the last call that uses it returns.
     """

@@ -12,7 +12,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
                     "This command made the page. Arguments of the program after --predict are not shown (…), as they may contain passwords \
                      and tokens; the option --show-command shows them."
                 }
-                false => "The same results and this command make the same page, to the byte but for the time that it took:",
+                false => "Running this command on the same results reproduces this report byte for byte, except for the timing:",
             });
             let attributes = [("tabindex", "0"), ("role", "region"), ("aria-label", "command")];
             page.html.open("pre", &attributes).element("code", &[], &shown(command)).close("pre");
