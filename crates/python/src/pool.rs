@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors;
-use crate::serve::serve;
 
 /// Threads that explain. A process that was forked has none of those of its parent, and must make its own.
 #[pyclass(frozen, module = "apportion._core")]
@@ -38,11 +37,6 @@ impl Pool {
 }
 
 impl Pool {
-    /// Does `work` on these threads, while other threads of Python run. Ctrl-C cancels it.
-    pub(crate) fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
-        serve(py, self, None, &|_| Ok(()), |_| work())?.whole(py)
-    }
-
     /// Threads of its own for work that a function asks for while these wait for its answer; none where they do not.
     pub(crate) fn own(&self, py: Python<'_>) -> PyResult<Option<Self>> {
         match ANSWERING.get() {

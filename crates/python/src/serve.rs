@@ -146,6 +146,13 @@ pub(crate) fn serve<R: Send>(
     Ok(Served { result: result.ok(), stopped })
 }
 
+impl Pool {
+    /// Does `work` on these threads, while other threads of Python run. Ctrl-C cancels it.
+    pub(crate) fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+        serve(py, self, None, &|_| Ok(()), |_| work())?.whole(py)
+    }
+}
+
 /// Does `work` on a thread beside the pools, while other threads of Python run. Ctrl-C cancels it.
 pub(crate) fn beside<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
     let (result, stopped) = py.detach(|| {
