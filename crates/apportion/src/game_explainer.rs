@@ -195,7 +195,7 @@ impl GameExplainer {
     /// as the plan has the minimum.
     pub fn plan(&self, players: usize) -> Result<Plan, ExplainError> {
         self.check_without_oracle()?;
-        self.value.check(players)?;
+        self.results(players)?;
         let extent = self.extent(players);
         let method = self.method_of(players, &self.value, extent);
         let given = (self.budget != Budget::Auto).then(|| self.budget.evaluations(players));

@@ -209,7 +209,8 @@ fn standard_errors_in_a_conditional_game_cover_its_draws() {
         let law = GaussianLaw::new(&[0.0; 4], &covariance, draws, seed).unwrap();
         let explainer = Explainer::conditional(&model, &law).method(method).seed(seed);
         let explainer = explainer.value(value_in(value, &sepal_and_petal()));
-        explainer.budget(Budget::Evaluations(12)).explain(&explicand).unwrap()
+        let budget = if method == Method::Exact { 16 } else { 12 };
+        explainer.budget(Budget::Evaluations(budget)).explain(&explicand).unwrap()
     };
     for (method, value) in [
         (Method::Exact, "shapley"),

@@ -201,7 +201,10 @@ fn a_budget_beyond_all_memory_is_refused() {
     let game = SumOfUnanimity::random(64, 10, 3, 1);
     for estimator in with_growing().iter().filter(|estimator| estimator.name() != "permutation") {
         let refused = estimator.estimate(&game, usize::MAX, 0).unwrap_err();
-        let is_too_much = matches!(refused, EstimatorError::Sampler(_) | EstimatorError::Draws { .. });
+        let is_too_much = matches!(
+            refused,
+            EstimatorError::Sampler(_) | EstimatorError::Draws { .. } | EstimatorError::Memory(_)
+        );
         assert!(is_too_much, "{}: {refused}", estimator.name());
     }
 }
