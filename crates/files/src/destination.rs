@@ -471,7 +471,11 @@ pub(crate) fn is_still(path: &Path, file: &File) -> bool {
 fn is_same(input: &Path, path: &Path) -> bool {
     let are_one_file = match (metadata_of_input(input), fs::metadata(path)) {
         (Ok(metadata), Ok(other)) => {
-            is_kept(&other).then(|| are_one(&metadata, &other)).unwrap_or(Some(false))
+            if is_kept(&other) {
+                are_one(&metadata, &other)
+            } else {
+                Some(false)
+            }
         }
         _ => None,
     };

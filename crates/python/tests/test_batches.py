@@ -146,7 +146,7 @@ def test_what_does_not_fit_is_said_before_anything_runs(trees, numbers, table):
         (table.drop_columns("f3"), {"keep": "id"}, 'X has 3 columns, and the model wants 4'),
         (table, {"keep": ["id", "no"]}, 'keep names "no", and the batches have "id", "f0"'),
         (table, {"keep": ["id", "id"]}, "keep names a column twice"),
-        (table, {"layout": "rows"}, "layout='rows': give 'columns' or 'lists'"),
+        (table, {"layout": "rows"}, "unknown layout 'rows'; expected one of: columns, lists"),
         (table, {"keep": ["f0"]}, 'two columns "f0"; rename the one that is kept, or give layout="lists"'),
         (table, {"model": additive, "keep": []}, "5 columns, and the model wants 4.*keep"),
         (table, {"model": additive, "background": None}, "explained against one background"),
@@ -225,7 +225,7 @@ def test_interactions_of_functions_have_errors_where_they_are_estimates(numbers,
         assert np.linalg.norm(values - exact) < 0.5 * np.linalg.norm(exact)
     with pytest.raises(apportion.UsageError, match="until is an accuracy of values"):
         apportion.BatchExplainer(model, np.zeros((1, players)), interactions=True, until=0.1)
-    with pytest.raises(apportion.UsageError, match="interactions='remainder': give True"):
+    with pytest.raises(apportion.UsageError, match="unknown form of interactions 'remainder'; expected one of: index"):
         apportion.BatchExplainer(model, np.zeros((1, players)), interactions="remainder")
     with pytest.raises(apportion.DataError, match="batches are builtins.int: give an iterator"):
         list(apportion.explain_batches(3, model, np.zeros((1, players))))
