@@ -262,7 +262,7 @@ mod tests {
         let other = token.clone();
         assert_eq!(token.run(move || (other.cancel(), Cancellation::check())), Err(Cancelled));
         Cancellation::check();
-        assert_eq!(Cancellation::new().run(|| Cancellation::check()), Ok(()));
+        assert_eq!(Cancellation::new().run(Cancellation::check), Ok(()));
     }
 
     #[test]
