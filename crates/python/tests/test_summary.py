@@ -133,7 +133,7 @@ def test_what_is_none_is_refused(rows):
     for written in (b"", b"{}", b"[1]", b'{"format":1}', b'{"format":2}', apportion.Summary.of(results).to_bytes()[:-9]):
         with pytest.raises(apportion.DataError, match="no summary|format 2"):
             apportion.Summary.from_bytes(written)
-    with pytest.raises(apportion.UsageError, match="share of 1.5"):
+    with pytest.raises(apportion.UsageError, match="invalid share 1.5"):
         apportion.Summary.of(results).quantile(1.5)
     assert apportion.Summary() + apportion.Summary.of(results) == apportion.Summary.of(results)
     assert repr(apportion.Summary.of(results)) == "Summary(5 rows, 3 players)"

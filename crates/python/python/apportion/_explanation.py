@@ -220,7 +220,7 @@ class Explanation:
             if np.ndim(column):
                 shown[..., feature] = [_word(words, code) for code in column]
             else:
-                shown[feature] = _word(words, column)
+                shown[feature] = _word(words, shown[feature])
         return shown
 
     @property
