@@ -156,7 +156,7 @@ def test_what_does_not_fit_is_said_before_anything_runs(trees, numbers, table):
     ]:
         with pytest.raises(apportion.Error, match=words):
             of(table_, **asked)
-    with pytest.raises(apportion.DataError, match="batches of pandas.*none of Arrow|batches of builtins.int are none of Arrow"):
+    with pytest.raises(apportion.DataError, match="invalid batch of type builtins.int; expected a pyarrow.RecordBatch"):
         list(apportion.explain_batches([3], trees, rows))
     with pytest.raises(apportion.UsageError, match="kernel, precision and rows"):
         apportion.BatchExplainer(additive, rows, rows=3)
@@ -227,7 +227,7 @@ def test_interactions_of_functions_have_errors_where_they_are_estimates(numbers,
         apportion.BatchExplainer(model, np.zeros((1, players)), interactions=True, until=0.1)
     with pytest.raises(apportion.UsageError, match="unknown form of interactions 'remainder'; expected one of: index"):
         apportion.BatchExplainer(model, np.zeros((1, players)), interactions="remainder")
-    with pytest.raises(apportion.DataError, match="batches are builtins.int: give an iterator"):
+    with pytest.raises(apportion.DataError, match="invalid batches of type builtins.int; expected an iterator of pyarrow.RecordBatch"):
         list(apportion.explain_batches(3, model, np.zeros((1, players))))
 
 
