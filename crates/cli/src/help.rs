@@ -103,7 +103,7 @@ pub(crate) const HEADINGS: &[(&str, &[Entry])] = &[
         ("summary", Some("How much each feature matters over all rows")),
         ("plot", Some("Draw a figure in place of the results: waterfall, bar, …")),
         ("report", Some("Write a page to look at, in one file")),
-        ("show_command", Some("Show the whole command of --predict in the report")),
+        ("show_command", None),
         ("figure", None),
         ("overlay", None),
     ]),

@@ -375,7 +375,7 @@ impl Estimator for LearnedSpectrum {
         Ok(self.explain(game, budget, seed, true)?.0)
     }
 
-    /// Regressions among pairs of coalitions, or among products and players if there are more pairs than [`MOST_PAIRS`].
+    /// Regressions among pairs of coalitions, or among products and players if there are more pairs than `MOST_PAIRS`.
     fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
         let players = self.groups.as_ref().map_or(players, Partition::len);
         if at_most_all(usize::MAX, players) <= budget {
