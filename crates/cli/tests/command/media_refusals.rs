@@ -184,7 +184,7 @@ fn budgets_that_are_too_small_are_refused_with_the_least() {
     text(
         &bench,
         1,
-        &["--budget 100", "exact needs at least 2^11 = 2048"],
+        &["budget 100", "exact needs at least 2^11 = 2048"],
         "The film was not bad, it was very good.",
         &exact,
     );
@@ -247,8 +247,8 @@ fn places_that_cannot_be_written_are_refused_and_nothing_is_left() {
     let bench = Bench::new();
     let results = bench.outputs.path().join("results").to_str().unwrap().to_owned();
     image(&bench, 2, &["--overlay and --out name the same file"], &["--overlay", &results]);
-    image(&bench, 1, &["--overlay", "file that is read"], &["--overlay", &fixture("digit.png")]);
-    image(&bench, 1, &["--overlay", "file that is read"], &["--overlay", &fixture("digits.onnx")]);
+    image(&bench, 1, &["--overlay", "is also an input file"], &["--overlay", &fixture("digit.png")]);
+    image(&bench, 1, &["--overlay", "is also an input file"], &["--overlay", &fixture("digits.onnx")]);
     image(&bench, 1, &["--overlay", "directory /none does not exist"], &["--overlay", "/none/overlay.png"]);
     image(
         &bench,
