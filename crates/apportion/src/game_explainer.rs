@@ -195,7 +195,7 @@ impl GameExplainer {
     /// as the plan has the minimum.
     pub fn plan(&self, players: usize) -> Result<Plan, ExplainError> {
         self.check_without_oracle()?;
-        self.results(players)?;
+        self.value.check(players)?;
         let extent = self.extent(players);
         let method = self.method_of(players, &self.value, extent);
         let given = (self.budget != Budget::Auto).then(|| self.budget.evaluations(players));
@@ -204,7 +204,11 @@ impl GameExplainer {
                 (Some(estimator.minimum_budget(players)), Some(extent.evaluations(players)))
             }
             (None, Value::OnGraph(..)) => (None, given),
-            (None, value) => (value.coalitions(players), value.coalitions(players)),
+            (None, value) => {
+                let all = value.coalitions(players);
+                // A budget below all coalitions is refused when the values are computed.
+                (all, all.map(|all| given.map_or(all, |given| all.min(given))))
+            }
         };
         Ok(Plan { method, least, most, seconds: None })
     }

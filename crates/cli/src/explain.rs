@@ -8,7 +8,8 @@ use anyhow::{Result, anyhow};
 use apportion::games::GameError;
 use apportion::values::ValueError;
 use apportion::{
-    Cancelled, Checkpoint, ExplainError, Explainer, Explanation, Follow, Method, Progress, Rows, Value,
+    Cancelled, Checkpoint, Ends, ExplainError, Explainer, Explanation, Follow, Method, Model, Progress, Rows,
+    Value,
 };
 use apportion_files::{CheckpointFile, Destination, FileError, Key, digest};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -147,7 +148,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         let rows = Rows::new(&batch.values, input.columns);
         refuse_infinite(&input, rows, |row| format!("row {}", batch.rows[row]))?;
         let mut block = Block { rows: batch.rows, ids: batch.ids, ..Block::default() };
-        stored.check(args, &explainer, rows, before)?;
+        stored.check(args, &explainer, input.model.as_model(), rows, before)?;
         let exact = match is_followed {
             true => None,
             false => pool.install(|| explainer.exact(rows))?,
@@ -355,6 +356,8 @@ fn program(command: &str) -> String {
 /// it depends on.
 struct Stored<'a> {
     rows: Vec<(usize, &'a Explanation)>,
+    /// Whether the base value has been compared, which takes a prediction for each row of the background.
+    has_base: bool,
 }
 
 impl<'a> Stored<'a> {
@@ -368,7 +371,7 @@ impl<'a> Stored<'a> {
             (Some(runs), AnyModel::Program(_)) => runs.finished_rows().take(Self::ROWS).collect(),
             _ => Vec::new(),
         };
-        Self { rows }
+        Self { rows, has_base: false }
     }
 
     /// Compares those of the rows of a batch, which `before` rows come before.
@@ -376,14 +379,26 @@ impl<'a> Stored<'a> {
         &mut self,
         args: &Explain,
         explainer: &Explainer<'_>,
+        model: &dyn Model,
         rows: Rows<'_>,
         before: usize,
     ) -> Result<()> {
         let is_of_batch = |(row, _): &(usize, &Explanation)| (before..before + rows.len()).contains(row);
         for (row, explanation) in self.rows.extract_if(.., |row| is_of_batch(row)) {
-            let ends = explainer.ends(rows.row(row - before))?;
-            let pairs = ends.base.iter().flatten().zip(&explanation.base);
-            for (&given, &stored) in pairs.chain(ends.prediction.iter().zip(&explanation.prediction)) {
+            let explicand = rows.row(row - before);
+            let (base, prediction) = if self.has_base {
+                let mut prediction = vec![0.0; model.outputs()];
+                model
+                    .predict(Rows::new(explicand, explicand.len()), &mut prediction)
+                    .map_err(|error| anyhow!(error))?;
+                (None, prediction)
+            } else {
+                let Ends { base, prediction } = explainer.ends(explicand)?;
+                (base, prediction)
+            };
+            self.has_base = true;
+            let pairs = base.iter().flatten().zip(&explanation.base);
+            for (&given, &stored) in pairs.chain(prediction.iter().zip(&explanation.prediction)) {
                 if (given - stored).abs() > Self::TOLERANCE * given.abs().max(stored.abs()) {
                     let what = args
                         .resume

@@ -3,6 +3,7 @@
 use std::env;
 
 use anyhow::{Context, Result};
+use apportion::games::memory;
 use rayon::ThreadPool;
 
 use crate::args::Threads;
@@ -13,8 +14,10 @@ const MOST: u16 = 1024;
 /// What rayon takes the number of threads from where no option says it.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 
-/// Refuses a number of threads in the environment that rayon would fail on, or take for another.
+/// Refuses a number of threads in the environment that rayon would fail on, or take for another, and a limit of memory
+/// that is not a number.
 pub(crate) fn check_environment() -> Result<()> {
+    memory::check_setting().map_err(Usage)?;
     let Some(given) = env::var_os(VARIABLE) else { return Ok(()) };
     let is_number = |given: &str| given.parse::<u16>().is_ok_and(|count| count <= MOST);
     match given.to_str() {

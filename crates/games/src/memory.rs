@@ -104,10 +104,36 @@ pub fn check(bytes: u128, what: impl FnOnce() -> String, instead: &'static str) 
 /// Returns the bytes that a computation may allocate now: 90% of the smallest of the memory that the system has available, that which the
 /// control group of the process has left and that which its limit on address space (`ulimit -v`) leaves. The environment variable
 /// [`MAX_MEMORY`] sets another number. Where the system reports nothing it is 90% of 8 GiB.
+///
+/// A value of the variable that is not a number of bytes sets nothing: programs refuse it with [`check_setting`] when they begin.
 pub fn available() -> u64 {
     static SET: OnceLock<Option<u64>> = OnceLock::new();
-    let set = SET.get_or_init(|| std::env::var(MAX_MEMORY).ok().and_then(|text| bytes_of(&text)));
+    let set = SET.get_or_init(|| setting().and_then(|text| bytes_of(&text)));
     set.unwrap_or_else(|| system::available().unwrap_or(UNKNOWN) / 10 * 9)
+}
+
+/// The text of the environment variable, if it is set and not empty.
+fn setting() -> Option<String> {
+    let text = std::env::var_os(MAX_MEMORY)?;
+    Some(text.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
+}
+
+/// Checks the environment variable [`MAX_MEMORY`].
+///
+/// # Errors
+///
+/// A sentence with its value, if that is not a number of bytes.
+pub fn check_setting() -> Result<(), String> {
+    setting().map_or(Ok(()), |text| checked(&text))
+}
+
+fn checked(text: &str) -> Result<(), String> {
+    match bytes_of(text) {
+        Some(_) => Ok(()),
+        None => {
+            Err(format!("invalid value {text:?} for {MAX_MEMORY}; expected a number of bytes, such as 8GB"))
+        }
+    }
 }
 
 /// A number of bytes, with a unit or without.
@@ -281,12 +307,15 @@ mod tests {
             ("16kb", Some(16_000)),
             ("4 Mi", Some(4 << 20)),
             ("1T", Some(1_000_000_000_000)),
-            ("", None),
             ("all", None),
             ("-1", None),
             ("2 pounds", None),
         ] {
             assert_eq!(bytes_of(text), bytes, "{text:?}");
+            assert_eq!(checked(text).is_ok(), bytes.is_some(), "{text:?}");
         }
+        let says =
+            "invalid value \"2 pounds\" for APPORTION_MAX_MEMORY; expected a number of bytes, such as 8GB";
+        assert_eq!(checked("2 pounds"), Err(says.to_owned()));
     }
 }

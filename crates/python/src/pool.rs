@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use apportion::games::memory;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -20,6 +21,7 @@ impl Pool {
     /// So many threads; 0 for as many as there are cores.
     #[new]
     fn new(py: Python<'_>, threads: usize) -> PyResult<Self> {
+        memory::check_setting().map_err(|error| errors::usage(py, error))?;
         let built = py.detach(|| {
             ThreadPoolBuilder::new()
                 .num_threads(threads)

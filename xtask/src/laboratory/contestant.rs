@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use apportion::{Estimator, Game, Method, Value};
+use apportion_files::digest;
 
 use super::cli::NamedCommand;
 use super::program::{self, Answered};
 use super::record::EstimatorRecord;
-use crate::reproduce::store::sha256;
 
 /// An estimator by its name.
 pub(crate) struct Contestant {
@@ -79,40 +79,8 @@ impl Contestant {
     }
 }
 
-/// The files that a command names by words of their own, with their digests. What else a program reads is not known here.
+/// Returns the files that a command names, with their digests.
 fn files(command: &str) -> Vec<(String, String)> {
-    let digest = |word: String| {
-        let bytes = std::path::Path::new(&word).is_file().then(|| std::fs::read(&word).ok())??;
-        Some((word, sha256(&bytes)))
-    };
-    words(command).into_iter().filter_map(digest).collect()
-}
-
-/// The words of a command, as far as quotes say.
-fn words(command: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
-    for character in command.chars() {
-        match (quote, character) {
-            (None, '\'' | '"') => quote = Some(character),
-            (Some(open), _) if open == character => quote = None,
-            (None, ';' | '|' | '&' | '<' | '>' | '(' | ')') => words.push(std::mem::take(&mut word)),
-            (None, _) if character.is_whitespace() => words.push(std::mem::take(&mut word)),
-            _ => word.push(character),
-        }
-    }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_may_be_quoted() {
-        let command = "cd a; python3 'my file.py' --to=\"b c\" <d|e";
-        assert_eq!(words(command), ["cd", "a", "python3", "my file.py", "--to=b c", "d", "e"]);
-        assert!(words("  ").is_empty());
-    }
+    let in_digits = |digest: String| digest.trim_start_matches("sha256:").to_owned();
+    digest::of_files_in(command).into_iter().map(|(file, digest)| (file, in_digits(digest))).collect()
 }

@@ -87,6 +87,23 @@ fn threads_of_the_environment_are_within_the_limit() {
 }
 
 #[test]
+fn a_limit_of_memory_in_the_environment_is_a_number_of_bytes() {
+    let arguments = diabetes(&["--select", "0", "--game", "path-dependent"]);
+    for limit in ["", "8GB", "2000000000"] {
+        assert!(with("APPORTION_MAX_MEMORY", limit, &arguments).status.success(), "{limit:?}");
+    }
+    for limit in ["-1", "plenty"] {
+        let output = with("APPORTION_MAX_MEMORY", limit, &arguments);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{limit}");
+        assert!(
+            stderr.starts_with(&format!("error: invalid value {limit:?} for APPORTION_MAX_MEMORY;")),
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
 fn colours_are_for_terminals_and_for_who_wants_them() {
     let help = ["--help".to_owned()];
     let has_colours = |output: Output| output.stdout.contains(&0x1b);

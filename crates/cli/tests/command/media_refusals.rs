@@ -184,7 +184,7 @@ fn budgets_that_are_too_small_are_refused_with_the_least() {
     text(
         &bench,
         1,
-        &["budget 100", "exact needs at least 2^11 = 2048"],
+        &["--budget 100", "exact needs at least 2^11 = 2048"],
         "The film was not bad, it was very good.",
         &exact,
     );

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::io::BufRead;
 
 use crate::cells::{Feature, weight};
-use crate::columns::{self, Chosen};
+use crate::columns::{self, Chosen, MAX_COLUMNS};
 use crate::encoding::not_utf_8;
 use crate::error::{Result, RowsError};
 use crate::number::number;
@@ -34,8 +34,8 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
                 (reader.insert(Reader::new(header, separator, wanted, comments.lines)?), rows)
             }
         };
-        // Only a piece that is longer than all cells of its rows may have a row of too many.
-        if rows.len() > crate::columns::MAX_COLUMNS {
+        // Only a piece with that many separators may have a row of too many cells.
+        if rows.iter().filter(|&&byte| byte == separator).count() >= MAX_COLUMNS {
             let mut start = 0;
             for end in line_ends(rows, separator).chain([rows.len()]) {
                 check_cells(&rows[start..end], separator)?;
