@@ -50,8 +50,7 @@
 //! # Example
 //!
 //! ```
-//! use apportion_estimators::{Estimator, LeverageShap};
-//! use apportion_games::{Background, MarginalGame};
+//! use apportion_estimators::{Background, Estimator, LeverageShap, MarginalGame};
 //!
 //! let model = |row: &[f64]| 2.0 * row[0] + row[1] * row[2];
 //! let background = Background::baseline(vec![0.0; 3])?;
@@ -73,7 +72,9 @@ mod surrogate;
 
 /// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
 #[doc(no_inline)]
-pub use apportion_games::{Coalitions, Game, GameError, Graph, Partition};
+pub use apportion_games::{
+    Background, Coalitions, Game, GameError, Graph, MarginalGame, Model, Partition, Rows,
+};
 #[doc(no_inline)]
 pub use apportion_samplers::SamplerError;
 #[doc(no_inline)]

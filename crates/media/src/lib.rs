@@ -21,8 +21,7 @@
 //! # Example
 //!
 //! ```
-//! use apportion_games::{Background, Coalitions, Game};
-//! use apportion_media::Masked;
+//! use apportion_media::{Background, Coalitions, Game, Masked};
 //!
 //! // Two players with two features each, and a feature of none.
 //! let reference = Background::baseline(vec![0.0; 5])?;
@@ -44,7 +43,7 @@ mod text;
 
 /// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
 #[doc(no_inline)]
-pub use apportion_games::{Adjacency, Background, GameError, Graph, Model};
+pub use apportion_games::{Adjacency, Background, Coalitions, Game, GameError, Graph, Model};
 
 pub use error::MediaError;
 pub use image::{

@@ -24,8 +24,7 @@
 //! # Example
 //!
 //! ```
-//! use apportion_games::Rows;
-//! use apportion_models::Ensemble;
+//! use apportion_models::{Ensemble, Rows};
 //!
 //! // A tree of the JSON that is described in docs/tree-json.md: up to 1.5 it adds 10, above it 20.
 //! let file = br#"{
@@ -53,6 +52,10 @@ mod formats;
 mod linked;
 mod options;
 mod predict;
+
+/// Types of a lower crate in signatures here, so that users of this crate need no other.
+#[doc(no_inline)]
+pub use apportion_games::{Model, Rows};
 
 pub use ensemble::{Category, Ensemble, Link, Origin, Rounds, UnknownWord, Words, tree};
 pub use error::ModelError;

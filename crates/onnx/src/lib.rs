@@ -22,21 +22,17 @@
 //! # Example
 //!
 //! ```
-//! use apportion_games::{Background, Coalitions, Game, MarginalGame};
-//! use apportion_onnx::Network;
+//! use apportion_onnx::{Network, Rows};
 //!
 //! let network = Network::from_bytes(include_bytes!("../tests/fixtures/iris_mlp.onnx"))?;
 //! assert_eq!((network.feature_count(), network.output_count()), (4, 3));
 //!
-//! // What the four measurements of a flower say about its kind, against a typical flower.
-//! let background = Background::baseline([5.8, 3.0, 4.4, 1.3])?;
-//! let game = MarginalGame::new(&network, &[5.1, 3.5, 1.4, 0.2], &background)?;
-//! let mut logits = [0.0; 6];
-//! game.values(&Coalitions::from_masks(4, [0b0000, 0b1111]), &mut logits)?;
-//! let (typical, explained) = logits.split_at(3);
-//! assert!(typical[1] > typical[0], "not the first kind, until its petals are known");
-//! assert!(explained[0] > explained[1]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! // The kind of a typical flower, and of one with small petals.
+//! let logits = network.predictions(Rows::new(&[5.8, 3.0, 4.4, 1.3, 5.1, 3.5, 1.4, 0.2], 4))?;
+//! let (typical, small) = logits.split_at(3);
+//! assert!(typical[1] > typical[0]);
+//! assert!(small[0] > small[1]);
+//! # Ok::<(), apportion_onnx::OnnxError>(())
 //! ```
 //!
 //! # Accuracy and speed
@@ -66,6 +62,10 @@ mod network;
 mod options;
 mod runtime;
 mod signature;
+
+/// Types of a lower crate in signatures here, so that users of this crate need no other.
+#[doc(no_inline)]
+pub use apportion_games::{Model, Rows};
 
 pub use error::OnnxError;
 pub use network::Network;

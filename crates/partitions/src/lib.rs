@@ -4,8 +4,7 @@
 //! cut into the groups of a coalition structure.
 //!
 //! ```
-//! use apportion_games::Rows;
-//! use apportion_partitions::FeatureClustering;
+//! use apportion_partitions::{FeatureClustering, Rows};
 //!
 //! // Columns 0 and 2 rise together; column 1 has nothing to do with them.
 //! let values: Vec<f64> = (0..100).flat_map(|row| [row, row * 37 % 101, row * row].map(f64::from)).collect();

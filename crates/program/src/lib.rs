@@ -1,8 +1,7 @@
 //! Any program that reads rows on its standard input and writes outputs on its standard output, as a model of games.
 //!
 //! ```no_run
-//! use apportion_games::{Background, MarginalGame, Rows};
-//! use apportion_program::{Column, Program, ProgramError, ProgramOptions};
+//! use apportion_program::{Column, Program, ProgramError, ProgramOptions, Rows};
 //!
 //! let columns = [Column::new("age"), Column::new("bmi")];
 //! let values = [41.0, 27.5, 63.0, 22.1];
@@ -31,6 +30,10 @@ mod pool;
 mod process;
 mod program;
 mod requests;
+
+/// Types of a lower crate in signatures here, so that users of this crate need no other.
+#[doc(no_inline)]
+pub use apportion_games::{Model, Rows};
 
 pub use column::{Column, Texts};
 pub use error::{Batch, ProgramError};

@@ -49,8 +49,7 @@
 //! The Shapley values of a game of three players, from all of its coalitions with the Shapley kernel as weights:
 //!
 //! ```
-//! use apportion_games::Coalitions;
-//! use apportion_solvers::{Constraint, Design, SolverError, least_squares};
+//! use apportion_solvers::{Coalitions, Constraint, Design, SolverError, least_squares};
 //!
 //! // Worth 6 where players 0 and 1 are together, and 1 more for player 2.
 //! let value = |mask: u64| if mask & 0b011 == 0b011 { 6.0 } else { 0.0 } + f64::from(mask >> 2 != 0);

@@ -27,9 +27,7 @@
 //! # Example
 //!
 //! ```
-//! use apportion_games::Rows;
-//! use apportion_trees::{Ensemble, Exact, InterventionalOracle};
-//! use apportion_values::Semivalue;
+//! use apportion_trees::{Ensemble, Exact, InterventionalOracle, Rows, Semivalue};
 //!
 //! let model = Ensemble::from_bytes(include_bytes!("../tests/fixtures/tiny.json"))?;
 //! assert_eq!((model.feature_count(), model.tree_count(), model.depth()), (2, 1, 2));
@@ -69,9 +67,13 @@ mod linked;
 mod marginal;
 mod path_dependent;
 
-/// Types of a lower crate that stand in signatures here, so that whoever uses this crate needs no other for them.
+/// Types of lower crates in signatures here, so that users of this crate need no other.
 #[doc(no_inline)]
-pub use apportion_values::{Attributions, Axis, InteractionIndex, Interactions};
+pub use apportion_games::{Game, Partition, Rows};
+#[doc(no_inline)]
+pub use apportion_values::{
+    Attributions, Axis, CoalitionalValue, InteractionIndex, Interactions, LinearValue, Semivalue, Value,
+};
 
 pub use apportion_models::{
     Category, Ensemble, Link, LinkedEnsemble, ModelError, Origin, ReadOptions, Rounds, UnknownWord, Words,

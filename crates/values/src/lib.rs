@@ -1,8 +1,7 @@
 //! Solution concepts: what a player's share *is*, and its exact value by definition.
 //!
 //! ```
-//! use apportion_games::{Background, MarginalGame};
-//! use apportion_values::{Semivalue, axioms, enumerate};
+//! use apportion_values::{Background, MarginalGame, Semivalue, axioms, enumerate};
 //!
 //! // Which feature made the prediction 2 · 3 + 1 = 7 of an average of 0?
 //! let model = |row: &[f64]| row[0] * row[1] + row[2];
@@ -58,7 +57,9 @@ mod value;
 
 /// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
 #[doc(no_inline)]
-pub use apportion_games::{CoalitionView, Coalitions, Game, GameError, Graph, Hierarchy, Member, Partition};
+pub use apportion_games::{
+    Background, CoalitionView, Coalitions, Game, GameError, Graph, Hierarchy, MarginalGame, Member, Partition,
+};
 
 pub use attributions::{Attributions, Axis};
 pub use axioms::Violation;

@@ -9,6 +9,7 @@
 //! | [`module_docs`] | every source file says what it holds |
 //! | [`rooms`] | the table of crates in `docs/architecture.md`, and the direction of dependencies |
 //! | [`circles`] | files of a crate that import each other |
+//! | [`front_pages`] | the examples of a crate need no other crate of the workspace |
 //! | [`readmes`] | the examples in READMEs are tests |
 //! | [`links`] | relative links lead to files |
 //! | [`rust_versions`] | the Rust that manifests and READMEs promise is enough |
@@ -24,6 +25,7 @@ mod circles;
 mod duplicates;
 mod files;
 mod finding;
+mod front_pages;
 mod licences;
 mod links;
 mod metadata;
@@ -84,6 +86,7 @@ pub(crate) fn rules() -> Result<()> {
         ("module docs", module_docs::findings(&files)),
         ("rooms", rooms::findings(&files, &metadata.members())),
         ("circles", circles::findings(&files)),
+        ("front pages", front_pages::findings(&files, &metadata.members())),
         ("READMEs", readmes::findings(&files, &metadata.members())),
         ("links", links::findings(&files, |path| root.join(path).exists())),
         ("Rust versions", rust_versions::findings(&files, &metadata)),

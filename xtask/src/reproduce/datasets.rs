@@ -1,7 +1,7 @@
 //! Datasets and the models trained on them, known by name, shape and SHA-256.
 //!
-//! Embedded in this program are iris, diabetes, and the generated correlated60 and independent60. The others come from a data
-//! directory. What is not there is skipped by name, with a line that says how to get it.
+//! All tables are embedded in this program, with their models. Texts and photographs, whose licences do not allow it, come from a data directory; what is
+//! not there is skipped by name, with a line that says how to get it.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -36,13 +36,16 @@ pub(crate) struct Known {
 
 /// Both files of a dataset that is in the repository.
 macro_rules! bytes {
-    (embedded $data:literal $model:literal) => {
+    (embedded $data:tt "") => {
+        Some((include_bytes!(concat!("../../data/", $data, ".gz")), &[]))
+    };
+    (embedded $data:tt $model:tt) => {
         Some((
             include_bytes!(concat!("../../data/", $data, ".gz")),
             include_bytes!(concat!("../../data/", $model, ".gz")),
         ))
     };
-    ($data:literal $model:literal) => {
+    ($data:tt $model:tt) => {
         None
     };
 }
@@ -50,7 +53,7 @@ macro_rules! bytes {
 /// For each dataset its name, title, players, rows and whether it is embedded; then data and model with their hashes; then a remark.
 macro_rules! known {
     ($($name:literal $title:literal $players:literal $rows:literal $($embedded:ident)?,
-       $data:literal $data_sha256:literal, $model:literal $model_sha256:literal $(, $remark:literal)?;)*) => {
+       $data:tt $data_sha256:literal, $model:tt $model_sha256:literal $(, $remark:literal)?;)*) => {
         &[$(Known {
             name: $name,
             title: $title,
@@ -70,13 +73,13 @@ pub(crate) static KNOWN: &[Known] = known! {
     "iris" "IRIS" 4 150 embedded,
         "iris.csv" "0ba79ae755c686ee02dfe1d2943772a46ded2433c4fde6dd7ad3b01c41ff5d3d",
         "iris_xgb.json" "e3058802acb550ca83a7c35ba445de8dd9fd8c54aa22fb28559a68bb43adc049";
-    "california" "California" 8 20640,
+    "california" "California" 8 20640 embedded,
         "california.csv" "26bc921c5bc0a41a17021fd72d782a8d2c9ef4a6fa5bfcbd0f22be8bda2eb993",
         "california_xgb.json" "7f5b4606320f5ef0806d9dcdafd5bb08273154053a7e51c0ccc2a2d3ce5652f5";
     "diabetes" "Diabetes" 10 442 embedded,
         "diabetes.csv" "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
         "diabetes_xgb.json" "a33ae965d12232ca464bbdbc29aeb97360b60e5f16c2419d6389cbd8ca767fe6";
-    "adult" "Adult" 12 32561,
+    "adult" "Adult" 12 32561 embedded,
         "adult.csv" "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230",
         "adult_xgb.json" "32283b5bb8da5be923c06b8d13f329b4b799b7fc3402d9a51db2e4451daac318";
     "correlated60" "Correlated" 60 1000 embedded,
@@ -85,36 +88,36 @@ pub(crate) static KNOWN: &[Known] = known! {
     "independent60" "Independent" 60 1000 embedded,
         "independent60.csv" "0d5ecf9517bbf40858de0e0c3813a024b0d64eadd70daa158b02195e559e918c",
         "independent60_xgb.json" "decf02d75529c3c47d14acf0504d99f2c0b94becd36146e196fa27372b4889e0";
-    "nhanes18" "NHANES18" 18 9932,
+    "nhanes18" "NHANES18" 18 9932 embedded,
         "nhanes.csv" "0e3a3798214b033235af43346c701a03b88ec7dcde9cf3f1992d358b2f037f56",
         "nhanes_xgb.json" "a3b28266d6ec228bf35394b3b4f1dac509756bd04c6a6db5d93751f99385c5ff",
         "nhanes18 has 18 of the 79 features of the paper's NHANES: the other columns could not be had, so its numbers are \
                  those of another, smaller game";
-    "communities" "Communities" 101 1994,
+    "communities" "Communities" 101 1994 embedded,
         "communities.csv" "e3b6c170fd83aca5befac080729a7df31a84dd0d97d8f57e901391cd1f81f44f",
         "communities_xgb.json" "94934f77b808cdd6a915e27d3c9563561928d64751a9e2c3397a993a2b11fe2c";
-    "pima" "Pima diabetes" 8 768,
+    "pima" "Pima diabetes" 8 768 embedded,
         "pima.csv" "c05572f43fbf58a3eb4ec5abb17f2ce45fe4466625599f15b47508e7e66bf0ec",
         "pima_xgb.json" "620b970611bbf72748a83a31416845e9c5ffc7bdc4c2cc8c6503f548948e5922";
-    "bank" "Bank marketing" 16 4521,
+    "bank" "Bank marketing" 16 4521 embedded,
         "bank.csv" "25e4869cb579fca4e0ca5a7562efe5400085e146269423e736e5bd378da6af77",
         "bank_xgb.json" "2971c5b8144e8b51b201e43a870a9d6ea37cb96fcae91f05c178961011a3a050";
-    "german" "German credit" 20 1000,
+    "german" "German credit" 20 1000 embedded,
         "german.csv" "5e67c5677dfa4d239468f148f05af4586e4c1ab3d3ce52ad1cbd2f9591a18cff",
         "german_xgb.json" "8f066610fed0e3b0e9c3261b9fb1dec6281a179e6400525916050b029a3904a3";
-    "brca" "BRCA" 100 572,
+    "brca" "BRCA" 100 572 embedded,
         "brca.csv" "4b1e6b93ee16a2e76b63e4a5a632ea78df2f7d21363f58bd7cf27151e6d2c507",
         "brca_xgb.json" "f59686b241c0293c42cfb1b201a18e8513767ef3cc0696500d20601d18282429";
-    "tuandromd" "TUANDROMD" 241 4464,
+    "tuandromd" "TUANDROMD" 241 4464 embedded,
         "tuandromd.csv" "875df2a5d5488d7f3d4fb21acb063c21d4b53cf9ff80c963e98d5f28fb634399",
         "tuandromd_xgb.json" "83f23a7b804298f182b0210bff92c1c13d0a73a66e1af658796e3ece88660132";
     "diabetes-mlp" "Diabetes, embedded network" 10 442 embedded,
         "diabetes.csv" "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
         "diabetes_mlp.onnx" "4a0c4bbfb5cd31e0801418e63fe6b48e64cc253aa2bbfc4f0730f20163b99c5c";
-    "adult-mlp" "Adult, network of the data directory" 12 32561,
+    "adult-mlp" "Adult, network of the data directory" 12 32561 embedded,
         "adult.csv" "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230",
         "adult_mlp.onnx" "8e7717db3fa309de9f266e6a1d30d711bdd6b3837110d5ad862d7c9eb341a83e";
-    "compas" "COMPAS" 7 21921,
+    "compas" "COMPAS" 7 21921 embedded,
         "compas.csv" "3df426987dbe6ac15104af9aebcd5b5d47489efba7b396c9e1e493ade66886ff",
         "" "",
         "compas comes without a model: one is trained by this program";
@@ -301,7 +304,7 @@ impl Library {
         known: &Known,
         name: &'static str,
     ) -> Result<std::result::Result<Trained, String>> {
-        if self.find(&known.data)?.is_none() {
+        if self.data_bytes(known)?.is_none() {
             return Ok(Err(how_to_get(&[&known.data])));
         }
         let (data, row) = ([&known.data], [known.players]);
@@ -321,7 +324,7 @@ impl Library {
         network: &Trained,
         model: M,
     ) -> Result<Arc<Dataset<M>>> {
-        let data = self.find(&known.data)?.with_context(|| known.how_to_get_it())?;
+        let data = self.data_bytes(known)?.with_context(|| known.how_to_get_it())?;
         let Dataset { features, names, target, means, .. } = parse(known, &data, &[], |_| Ok(()))?;
         Ok(Arc::new(Dataset {
             known: known.with_network(name, network),
@@ -351,16 +354,19 @@ impl Library {
         }
     }
 
+    /// The unpacked bytes of the data.
+    fn data_bytes(&self, known: &Known) -> Result<Option<Vec<u8>>> {
+        known.embedded.map_or_else(|| self.find(&known.data), |(data, _)| unpack(data).map(Some))
+    }
+
     /// The unpacked bytes of data and model.
     fn bytes(&self, known: &Known) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
-        if let Some((data, model)) = known.embedded {
-            return Ok(Some((unpack(data)?, unpack(model)?)));
-        }
-        let model = if known.has_no_model() { Some(Vec::new()) } else { self.find(&known.model)? };
-        match (self.find(&known.data)?, model) {
-            (Some(data), Some(model)) => Ok(Some((data, model))),
-            _ => Ok(None),
-        }
+        let model = match known.embedded {
+            _ if known.has_no_model() => Some(Vec::new()),
+            Some((_, model)) => Some(unpack(model)?),
+            None => self.find(&known.model)?,
+        };
+        Ok(self.data_bytes(known)?.zip(model))
     }
 
     /// The unpacked bytes of a file of the data directory, or none if it is not there.
@@ -456,32 +462,42 @@ mod tests {
 
     #[test]
     fn embedded_datasets_are_the_files_known_by_their_hashes() {
-        let embedded: Vec<&Known> = KNOWN.iter().filter(|known| known.embedded.is_some()).collect();
-        assert_eq!(embedded.len(), 5);
-        for known in embedded {
+        for known in KNOWN {
             let (data, model) = known.embedded.unwrap();
             assert_eq!(sha256(&unpack(data).unwrap()), known.data.sha256, "{}", known.name);
-            assert_eq!(sha256(&unpack(model).unwrap()), known.model.sha256, "{}", known.name);
+            if !known.has_no_model() {
+                assert_eq!(sha256(&unpack(model).unwrap()), known.model.sha256, "{}", known.name);
+            }
         }
     }
 
     #[test]
-    fn a_missing_dataset_is_none_and_says_how_to_get_it() {
+    fn all_tables_are_there_without_a_data_directory() {
         let empty = tempfile::tempdir().unwrap();
         let library = Library::new(Some(empty.path()), empty.path()).unwrap();
-        assert!(library.get(known("california")).unwrap().is_none());
-        assert_eq!(library.get(known("iris")).unwrap().unwrap().rows(), 150);
-        assert!(known("california").how_to_get_it().contains("california_xgb.json"));
+        for known in KNOWN {
+            assert_eq!(library.data(known).unwrap().unwrap().rows(), known.rows, "{}", known.name);
+            let has_trees = known.model.file.ends_with(".json");
+            assert!(!has_trees || library.get(known).unwrap().is_some(), "{}", known.name);
+        }
+    }
+
+    #[test]
+    fn a_missing_file_is_none_and_its_line_says_how_to_get_it() {
+        let source = Source { file: "photographs.csv", sha256: "0123456789abcdef" };
+        assert!(Library::embedded().find(&source).unwrap().is_none());
+        assert!(how_to_get(&[&source]).contains("photographs.csv (SHA-256 0123456789ab…)"));
     }
 
     #[test]
     fn another_file_under_a_known_name_is_an_error_that_names_both_hashes() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("data")).unwrap();
-        std::fs::write(folder.path().join("data/adult.csv"), "a,target\n1,2\n").unwrap();
+        std::fs::write(folder.path().join("data/photographs.csv"), "a,target\n1,2\n").unwrap();
         let library = Library::new(Some(folder.path()), folder.path()).unwrap();
-        let message = library.get(known("adult")).err().unwrap().to_string();
-        assert!(message.contains(known("adult").data.sha256), "{message}");
+        let source = Source { file: "photographs.csv", sha256: "0123456789abcdef" };
+        let message = library.find(&source).err().unwrap().to_string();
+        assert!(message.contains(source.sha256), "{message}");
         assert!(message.contains(&sha256(b"a,target\n1,2\n")), "{message}");
     }
 

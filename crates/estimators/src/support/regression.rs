@@ -8,7 +8,7 @@
 //! a regression makes of an explanation serves that of Kernel Banzhaf, too.
 
 use apportion_games::Game;
-use apportion_samplers::{Pairing, Sample, SizeStratum};
+use apportion_samplers::{Pairing, Sample};
 use apportion_solvers::{Certificate, Constraint, Design, LeastSquares, SolverError, least_squares};
 use apportion_values::{Semivalue, SolutionConcept};
 
@@ -35,7 +35,7 @@ pub(crate) fn explain(
     standard_errors: StandardErrors,
     seed: u64,
 ) -> Result<Explanation> {
-    let weights = row_weights(sample);
+    let weights = sample.shapley_weights();
     let design = match sample.pairing() {
         Pairing::Paired => Design::paired(sample.coalitions(), &weights)?,
         Pairing::Unpaired => Design::new(sample.coalitions(), &weights)?,
@@ -166,25 +166,6 @@ pub(crate) fn representatives(sample: &Sample) -> impl Iterator<Item = usize> {
         Pairing::Unpaired => 1,
     };
     (0..sample.coalitions().len()).step_by(step)
-}
-
-/// The weight of each row, or of each pair: the Shapley kernel over the inclusion probability (Algorithm 1, line 7).
-///
-/// `w(s) / π_s` with `π_s = rows_s / C(n,s)`, `rows_s` the expected number of rows of the size, is `1 / (s (n−s) rows_s)`: the binomials
-/// cancel, so that neither overflows for large n. A row drawn several times counts as often.
-fn row_weights(sample: &Sample) -> Vec<f64> {
-    let (coalitions, strata) = (sample.coalitions(), sample.strata());
-    let players = coalitions.players();
-    let weight =
-        |(size, stratum): (usize, &SizeStratum)| 1.0 / ((size * (players - size)) as f64 * stratum.expected);
-    let by_size: Vec<f64> = strata.iter().enumerate().map(weight).collect();
-    let multiplicities = sample.multiplicities();
-    representatives(sample)
-        .map(|row| {
-            by_size[coalitions.sizes()[row] as usize]
-                * multiplicities.map_or(1.0, |times| f64::from(times[row]))
-        })
-        .collect()
 }
 
 /// How often each row (or pair) was drawn, with replacement.

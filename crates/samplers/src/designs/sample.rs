@@ -70,6 +70,32 @@ impl Sample {
         self.multiplicities.as_deref()
     }
 
+    /// Returns the weight of each row, or in a paired sample of each pair, in the regression for Shapley values (Musco and Witter 2025,
+    /// Algorithm 1, line 7):
+    ///
+    /// ```text
+    /// w(s) / π_s,   w(s) = 1 / (C(n,s) s (n−s)),   π_s = expected_s / C(n,s)
+    /// ```
+    ///
+    /// which is `1 / (s (n−s) expected_s)`: the binomials cancel, so neither overflows for large n. A row that was drawn several times counts
+    /// as often.
+    pub fn shapley_weights(&self) -> Vec<f64> {
+        let players = self.coalitions.players();
+        let by_size: Vec<f64> = self
+            .strata
+            .iter()
+            .enumerate()
+            .map(|(size, stratum)| 1.0 / ((size * (players - size)) as f64 * stratum.expected))
+            .collect();
+        (0..self.coalitions.len())
+            .step_by(self.pairing.rows_per_unit())
+            .map(|row| {
+                let times = self.multiplicities.as_ref().map_or(1, |times| times[row]);
+                by_size[self.coalitions.sizes()[row] as usize] * f64::from(times)
+            })
+            .collect()
+    }
+
     /// Keeps the first occurrence of each coalition, in order, and counts the others.
     ///
     /// Pairs stay together: the pair {S, N∖S} drawn as S and the same pair drawn as N∖S are one, kept as it came first. A sample

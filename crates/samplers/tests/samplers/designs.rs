@@ -10,6 +10,29 @@ use proptest::prelude::*;
 
 const PAIRINGS: [Pairing; 2] = [Pairing::Unpaired, Pairing::Paired];
 
+#[test]
+fn shapley_weights_are_the_kernel_over_the_probability_of_inclusion() {
+    for players in [2, 3, 8, 9, 70, 130] {
+        let law = SizeLaw::leverage(players).unwrap();
+        for pairing in PAIRINGS {
+            for sampler in all_samplers(&law, pairing) {
+                let sample = sampler.sample(10 * players, 5).unwrap().merge_duplicates();
+                let weights = sample.shapley_weights();
+                let step = sample.coalitions().len() / weights.len();
+                assert_eq!(step, if pairing == Pairing::Paired { 2 } else { 1 });
+                for (unit, weight) in weights.iter().enumerate() {
+                    let size = sample.coalitions().sizes()[unit * step] as usize;
+                    let stratum = sample.strata()[size];
+                    let kernel = -stratum.ln_population - ((size * (players - size)) as f64).ln();
+                    let times = f64::from(sample.multiplicities().unwrap()[unit * step]);
+                    let wanted = times * (kernel - stratum.ln_inclusion()).exp();
+                    assert!((weight / wanted - 1.0).abs() < 1e-12, "{players} players, size {size}");
+                }
+            }
+        }
+    }
+}
+
 fn without_replacement(law: &SizeLaw, pairing: Pairing) -> [Box<dyn Sampler>; 4] {
     let [bernoulli, fixed] = in_order(law, pairing, Order::Fixed);
     let [growing_bernoulli, growing] = in_order(law, pairing, Order::Nested);
