@@ -5,7 +5,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Ensemble`] | a model read from its file; a [`Model`](apportion_games::Model) whose predictions are margins |
+//! | [`Ensemble`] | a model read from its file; a [`Model`] whose predictions are margins |
 //! | [`ReadOptions`], [`Rounds`] | which rounds of boosting are used: up to the best one, all, or some |
 //! | [`Link`] | how margins become probabilities, counts, scores |
 //! | [`LinkedEnsemble`] | the model of these outputs |

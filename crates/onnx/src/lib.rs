@@ -4,7 +4,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Network`] | a network read from its file; a [`Model`](apportion_games::Model), cheaper near a reference if sequential and convolutional |
+//! | [`Network`] | a network read from its file; a [`Model`], cheaper near a reference if sequential and convolutional |
 //! | [`NetworkOptions`] | the output to take of several, the shape of a row where the file leaves it open |
 //! | [`OnnxError`] | why a file or rows were refused |
 //!

@@ -14,7 +14,7 @@
 //!
 //! | item | what it is |
 //! |---|---|
-//! | [`Program`] | a command, run by the shell once, that answers batch after batch; a [`Model`](apportion_games::Model) |
+//! | [`Program`] | a command, run by the shell once, that answers batch after batch; a [`Model`] |
 //! | [`Column`], [`Texts`] | the name of a feature, and its words where it has some |
 //! | [`ProgramOptions`], [`Format`] | CSV or Arrow, rows per batch, time-out, restarts, workers |
 //! | [`ProgramError`], [`Batch`] | what the program did, what is wanted, what to do |

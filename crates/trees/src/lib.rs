@@ -11,7 +11,7 @@
 //! | [`Diagonal`] | what a matrix of interactions says: interaction indices of pairs, of Shapley, Banzhaf and every other semivalue |
 //! | [`Exact::indices_of`] | interaction indices of coalitions of any order, sparse: every [`InteractionIndex`] |
 //! | [`LinkedOracle`] | exact values of the outputs behind the link (probabilities, rates, scores) |
-//! | [`Exact`] | all oracles as one: values, interactions and plans of any [`Value`](apportion_values::Value) |
+//! | [`Exact`] | all oracles as one: values, interactions and plans of any [`Value`] |
 //! | [`PathDependentGame`] | the game of what trees expect of the features that they are not told, by training cover |
 //! | [`Kernel`], [`Precision`], [`Settings`], [`Plan`] | how values are computed: chosen by predicted time, or told |
 //! | [`TreeError`] | why a model or rows were refused |
