@@ -1,7 +1,7 @@
 //! Datasets and the models trained on them, known by name, shape and SHA-256.
 //!
-//! All tables are embedded in this program, with their models. Texts and photographs, whose licences do not allow it, come from a data directory; what is
-//! not there is skipped by name, with a line that says how to get it.
+//! All tables are embedded in this program, with their models. Texts and images of the papers come from a data directory; what is not there is
+//! skipped by name, with a line that says how to get it.
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -67,6 +67,14 @@ fn shells_and_manuals_know_every_command_and_option() {
     assert!(String::from_utf8(unknown.stderr).unwrap().contains("known are explain, "));
 }
 
+/// That a value of an environment variable is an error of use, with a message that begins like this.
+fn refuses_setting(variable: &str, value: &str, arguments: &[String], error: &str) {
+    let output = with(variable, value, arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{value}");
+    assert!(stderr.starts_with(error), "{stderr}");
+}
+
 #[test]
 fn threads_of_the_environment_are_within_the_limit() {
     let arguments = diabetes(&["--select", "0", "--game", "path-dependent"]);
@@ -76,13 +84,8 @@ fn threads_of_the_environment_are_within_the_limit() {
         assert!(output.status.success() && output.stdout == wanted, "{count:?}");
     }
     for count in ["1025", "-1", "two", "99999999999999999999"] {
-        let output = with("RAYON_NUM_THREADS", count, &arguments);
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{count}");
-        assert!(
-            stderr.starts_with(&format!("error: RAYON_NUM_THREADS is {count:?}; give a number")),
-            "{stderr}"
-        );
+        let error = format!("error: RAYON_NUM_THREADS is {count:?}; give a number");
+        refuses_setting("RAYON_NUM_THREADS", count, &arguments, &error);
     }
 }
 
@@ -93,13 +96,8 @@ fn a_limit_of_memory_in_the_environment_is_a_number_of_bytes() {
         assert!(with("APPORTION_MAX_MEMORY", limit, &arguments).status.success(), "{limit:?}");
     }
     for limit in ["-1", "plenty"] {
-        let output = with("APPORTION_MAX_MEMORY", limit, &arguments);
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{limit}");
-        assert!(
-            stderr.starts_with(&format!("error: invalid value {limit:?} for APPORTION_MAX_MEMORY;")),
-            "{stderr}"
-        );
+        let error = format!("error: invalid value {limit:?} for APPORTION_MAX_MEMORY;");
+        refuses_setting("APPORTION_MAX_MEMORY", limit, &arguments, &error);
     }
 }
 
