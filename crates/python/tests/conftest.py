@@ -1,6 +1,14 @@
 """Small models and rows that several tests look at."""
+import signal
+
 import numpy as np
 import pytest
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Ctrl-C raises KeyboardInterrupt, here and in processes that a test starts: shells let what runs in the background ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
