@@ -102,7 +102,7 @@ const ARTEFACTS: [(&str, usize, &[&str]); PAPERS.len()] = [
     ("leverage-shap", 11, &["table1", "table2", "table3", "table4"]),
     ("kernel-banzhaf", 10, &[]),
     ("group-explainers", 6, &["partition"]),
-    ("projected-sgd", 3, &["steps", "interactions", "bounds"]),
+    ("projected-sgd", 3, &["steps", "interactions", "bounds", "markov", "deviation"]),
     ("l-c-shapley", 5, &["table1", "table2", "evaluations", "theorems"]),
     ("estimators", 0, &["budgets", "until"]),
 ];

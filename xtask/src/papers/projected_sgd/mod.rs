@@ -9,19 +9,34 @@
 //! | [`runs`] | errors of one method on one pair, kept as a cell |
 //! | [`waterfall`] | figure 1, with [`recidivism`], the model of the COMPAS data |
 //! | [`convergence`] | figures 2 and 3 |
+//! | [`count`] | how often the reward is evaluated |
 //! | [`steps`] | the choice of step sizes on held-out pairs |
 //! | [`interactions`] | from no interactions to strong ones |
+//! | [`known`] | games known whole, and their constants |
+//! | [`theory`], [`hessian`] | the constants of section 4.2, as printed and corrected |
+//! | [`descent`] | the algorithm as printed |
 //! | [`bounds`] | the bounds of section 4.2 beside errors |
+//! | [`tails`] | many runs in one game |
+//! | [`markov`], [`deviation`] | the high-probability bounds of section 4.2 and appendix 8.2 |
+//! | [`counterexample`] | laws for which those of appendix 8.2 do not hold |
 //! | [`notes`] | what reports say of how things were made |
 
 mod bounds;
 mod convergence;
+mod count;
+mod counterexample;
+mod descent;
+mod deviation;
+mod hessian;
 mod interactions;
+mod known;
+mod markov;
 mod method;
 mod notes;
 mod recidivism;
 mod runs;
 mod steps;
+mod tails;
 mod task;
 mod theory;
 mod truth;
@@ -73,6 +88,16 @@ pub(crate) const PAPER: Paper = Paper {
             "bounds",
             "mean squared errors of stochastic gradients beside the bounds of section 4.2, with their constants",
             bounds::bounds,
+        ),
+        artefact(
+            "markov",
+            "how often errors exceed the high-probability bounds of section 4.2, by Markov's inequality",
+            markov::markov,
+        ),
+        artefact(
+            "deviation",
+            "the deviation inequality, the high-probability bounds of appendix 8.2, and what holds in their place",
+            deviation::deviation,
         ),
     ],
 };

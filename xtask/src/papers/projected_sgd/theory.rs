@@ -1,17 +1,31 @@
-//! The constants of the paper's theory (section 4.2), corrected, and the bounds of the expected error that follow.
+//! The constants of the paper's theory (section 4.2), as printed and corrected, and the bounds of the expected error that follow.
 //!
 //! They hold for games with `|v(S) − v(∅)| ≤ C` whose Shapley value has a norm of at most D, and iterates projected on
 //! K = {Σφ = c, ‖φ‖ ≤ D}. Errors are `‖φ̄ − φ*‖²`, in squared units of the output. The bounds are far from tight.
 //!
-//! # Corrections
+//! # As printed, and corrected
 //!
-//! Against the paper as printed: F = (Xφ − Y)ᵀW(Xφ − Y) has the Hessian 2 XᵀWX, so that `μ = 2 (1 − 1/n)`, not `1 − 1/n`; `B²` is the
-//! square of `Σ L_j / n`; κ = B/μ thus has the factor 1 for 4. (With the printed ones `4κ²/T` is 16 times larger.)
+//! F = (Xφ − Y)ᵀW(Xφ − Y) has the Hessian 2 XᵀWX, whose smallest eigenvalue is `2 (1 − 1/n)`. The paper prints `1 − 1/n`. F is strongly
+//! convex with any μ up to the smallest eigenvalue, so the printed μ is a valid constant, and what follows from it is true, but twice (for
+//! κ) or four times (for κ²) as large as it need be.
+//!
+//! `B²` is the square of `Σ L_j / n` (the square is lost in print), so that `κ = B/μ` with the printed μ is
+//! `2 Σ_l n (√l D + C) / (√l (n − l))`. The paper prints it with 4 for 2. Here κ is B/μ, the smaller of the two.
 //!
 //! For steps `2D/(B√t)` the paper states `F(φ̄) − F(φ*) ≤ 2DB/√T`. Its source sums `‖φ_{t−1} − φ*‖² / 2γ_t` by parts, with ‖φ − φ*‖ ≤ 2D,
-//! to `DB√T`, and `γ_t B²/2` to at most `2DB√T`: together 3DB/√T, which is used here.
+//! to `DB√T`, and `γ_t B²/2` to at most `2DB√T`: together 3DB/√T. From this and the corrected μ follows `6Dκ/√T`; the printed `4Dκ/√T` has
+//! κ for the printed μ, which is twice as large, and is thus `8Dκ/√T`, above what was shown.
 
 use apportion::estimators::GradientLaw;
+
+/// Which constants a bound is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Constants {
+    /// μ = 1 − 1/n, and 4Dκ/√T.
+    Printed,
+    /// μ = 2 (1 − 1/n), and 6Dκ/√T.
+    Corrected,
+}
 
 /// The rule of the steps that a bound is for, each with its average.
 #[derive(Debug, Clone, Copy)]
@@ -66,14 +80,28 @@ impl GradientBounds {
         2.0 * (1..self.players).map(of_size).sum::<f64>()
     }
 
-    /// `μ = 2 (1 − 1/n)`: the least eigenvalue of the Hessian of F, and the only one in the plane.
-    pub(super) fn strong_convexity(&self) -> f64 {
-        2.0 * (1.0 - 1.0 / self.players as f64)
+    /// μ. The corrected one is the smallest eigenvalue of the Hessian of F, and the only one in the plane.
+    pub(super) fn strong_convexity(&self, constants: Constants) -> f64 {
+        let printed = 1.0 - 1.0 / self.players as f64;
+        match constants {
+            Constants::Printed => printed,
+            Constants::Corrected => 2.0 * printed,
+        }
     }
 
     /// `κ = B/μ`.
-    pub(super) fn condition(&self) -> f64 {
-        self.gradient_norm() / self.strong_convexity()
+    pub(super) fn condition(&self, constants: Constants) -> f64 {
+        self.gradient_norm() / self.strong_convexity(constants)
+    }
+
+    /// `4 Σ_l n (√l D + C) / (√l (n − l))`: the sum that section 4.2 prints for κ.
+    pub(super) fn printed_condition(&self) -> f64 {
+        let n = self.players as f64;
+        let of_size = |size: usize| {
+            let l = size as f64;
+            n / (l.sqrt() * (n - l)) * (l.sqrt() * self.norm + self.value)
+        };
+        4.0 * (1..self.players).map(of_size).sum::<f64>()
     }
 
     /// `2D/B`, which over √t is the step that [`StepRule::SquareRoot`] is for.
@@ -85,24 +113,31 @@ impl GradientBounds {
     ///
     /// ```text
     /// inverse      4κ²/T
-    /// square root  6Dκ/√T                               (printed: 4, see the corrections above)
+    /// square root  4Dκ/√T as printed, 6Dκ/√T corrected
     /// constant     (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ       for γ < 1/μ
     /// ```
     ///
     /// Infinite where nothing is promised: without steps, and for constant steps that are not between 0 and 1/μ.
-    pub(super) fn expected_error(&self, rule: StepRule, steps: f64) -> f64 {
+    pub(super) fn expected_error(&self, rule: StepRule, steps: f64, constants: Constants) -> f64 {
         if steps.is_nan() || steps < 1.0 {
             return f64::INFINITY;
         }
+        let (convexity, condition) = (self.strong_convexity(constants), self.condition(constants));
         match rule {
-            StepRule::Inverse => 4.0 * self.condition().powi(2) / steps,
-            StepRule::SquareRoot => 6.0 * self.norm * self.condition() / steps.sqrt(),
+            StepRule::Inverse => 4.0 * condition.powi(2) / steps,
+            StepRule::SquareRoot => {
+                let factor = match constants {
+                    Constants::Printed => 4.0,
+                    Constants::Corrected => 6.0,
+                };
+                factor * self.norm * condition / steps.sqrt()
+            }
             StepRule::Constant { step, start } => {
-                let keep = 1.0 - step * self.strong_convexity();
+                let keep = 1.0 - step * convexity;
                 if !(step > 0.0 && keep > 0.0) {
                     return f64::INFINITY;
                 }
-                keep.powf(steps) * start + step * self.gradient_norm().powi(2) / self.strong_convexity()
+                keep.powf(steps) * start + step * self.gradient_norm().powi(2) / convexity
             }
         }
     }
@@ -240,7 +275,7 @@ mod tests {
                 let masks = (1..(1usize << players) - 1).filter(both);
                 masks.map(|mask| 2.0 * weight(players, mask.count_ones() as usize)).sum()
             };
-            let mu = bounds(players, 1.0, 1.0, GradientLaw::Centred).strong_convexity();
+            let mu = bounds(players, 1.0, 1.0, GradientLaw::Centred).strong_convexity(Constants::Corrected);
             // a on the diagonal and c beside it: eigenvalues a − c in the plane and a + (n − 1) c across it.
             let (a, c) = (entry(0, 0), entry(0, 1));
             for i in 0..players {
@@ -289,7 +324,7 @@ mod tests {
                                 got.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
                             };
                             let mean = (0..40).map(error).sum::<f64>() / 40.0;
-                            let bound = bounds.expected_error(rule, steps as f64);
+                            let bound = bounds.expected_error(rule, steps as f64, Constants::Corrected);
                             assert!(mean <= bound, "{law:?}, {rule:?}, {steps}: {mean} beyond {bound}");
                         }
                     }
@@ -302,20 +337,51 @@ mod tests {
     fn the_constants_are_those_checked_by_hand() {
         // n = 8, C = D = 1: B/μ = 30.6; with the paper's factors 122.4.
         let bounds = bounds(8, 1.0, 1.0, GradientLaw::Importance);
-        assert!((bounds.condition() - 30.6).abs() < 0.05, "{}", bounds.condition());
+        assert!(
+            (bounds.condition(Constants::Corrected) - 30.6).abs() < 0.05,
+            "{}",
+            bounds.condition(Constants::Corrected)
+        );
+        // What is printed for κ, and B over the printed μ.
+        assert!((bounds.printed_condition() - 122.4).abs() < 0.05, "{}", bounds.printed_condition());
+        assert!((bounds.condition(Constants::Printed) - 61.2).abs() < 0.05);
         let steps = 1e6;
-        let inverse = bounds.expected_error(StepRule::Inverse, steps);
-        assert!((inverse / (4.0 * bounds.condition().powi(2) / steps) - 1.0).abs() < 1e-12);
+        let inverse = bounds.expected_error(StepRule::Inverse, steps, Constants::Corrected);
+        assert!(
+            (inverse / (4.0 * bounds.condition(Constants::Corrected).powi(2) / steps) - 1.0).abs() < 1e-12
+        );
+    }
+
+    #[test]
+    fn what_is_printed_is_never_below_what_was_shown() {
+        for players in 2..=12 {
+            let own = bounds(players, 1.3, 0.4, GradientLaw::Importance);
+            for rule in [
+                StepRule::Inverse,
+                StepRule::SquareRoot,
+                StepRule::Constant { step: 0.01, start: 1.0 },
+                StepRule::Constant { step: 0.3, start: 1.0 },
+            ] {
+                for steps in [1.0, 10.0, 1e4] {
+                    let printed = own.expected_error(rule, steps, Constants::Printed);
+                    let corrected = own.expected_error(rule, steps, Constants::Corrected);
+                    assert!(printed >= corrected, "{players} players, {rule:?}: {printed} below {corrected}");
+                }
+            }
+        }
     }
 
     #[test]
     fn nothing_is_promised_where_there_is_nothing_to_promise() {
         let of_six = bounds(6, 1.0, 0.5, GradientLaw::Centred);
         for step in [0.0, -1.0, 0.6, f64::NAN] {
-            assert_eq!(of_six.expected_error(StepRule::Constant { step, start: 1.0 }, 10.0), f64::INFINITY);
+            assert_eq!(
+                of_six.expected_error(StepRule::Constant { step, start: 1.0 }, 10.0, Constants::Corrected),
+                f64::INFINITY
+            );
         }
         for steps in [0.0, f64::NAN] {
-            assert_eq!(of_six.expected_error(StepRule::Inverse, steps), f64::INFINITY);
+            assert_eq!(of_six.expected_error(StepRule::Inverse, steps, Constants::Corrected), f64::INFINITY);
         }
         assert_eq!(bounds(2000, 1.0, 1.0, GradientLaw::Uniform).gradient_norm(), f64::INFINITY);
         assert!(bounds(2000, 1.0, 1.0, GradientLaw::Centred).gradient_norm().is_finite());
