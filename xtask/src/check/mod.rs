@@ -14,6 +14,7 @@
 //! | [`links`] | relative links lead to files |
 //! | [`rust_versions`] | the Rust that manifests and READMEs promise is enough |
 //! | [`methods`] | the command's README names every method |
+//! | [`claims`] | claims of `docs/claims.md` that do not hold have reasons, and own claims are apart |
 //! | [`duplicates`] | a package is built in one version |
 //! | [`licences`] | what users build may be used under our licences |
 //! | [`policy`] | which licences and which packages in several versions are allowed |
@@ -22,6 +23,7 @@
 //! Each check is a function from texts to findings, so its tests are small made-up texts.
 
 mod circles;
+mod claims;
 mod duplicates;
 mod files;
 mod finding;
@@ -41,6 +43,7 @@ mod version;
 use anyhow::{Result, bail};
 use clap::Args;
 
+use crate::reproduce::verdict::has_reason;
 use crate::reproduce::workspace;
 use files::files_under;
 use metadata::Metadata;
@@ -91,6 +94,7 @@ pub(crate) fn rules() -> Result<()> {
         ("links", links::findings(&files, |path| root.join(path).exists())),
         ("Rust versions", rust_versions::findings(&files, &metadata)),
         ("methods", methods::findings(&files)),
+        ("claims", claims::findings(&files, has_reason)),
         ("duplicates", duplicates::findings(&metadata.shipped(), &policy)),
         ("licences", licences::findings(&metadata.shipped(), &policy)),
     ];

@@ -118,8 +118,7 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
     write_summary(&reports, &paper.citation, &whole)?;
     interrupt::finish(&whole);
     ended.into_iter().for_each(Checkpoints::forget);
-    let verdicts = reports.iter().flat_map(|report| &report.claims).map(|claim| claim.verdict);
-    let counts = Verdict::count(verdicts);
+    let counts = Verdict::count(reports.iter().flat_map(|report| &report.claims));
     say!("\n{counts}: {}", whole.join("summary.md").display());
     Ok(())
 }

@@ -13,6 +13,7 @@
 //! | [`usage`] | a mistake in what was asked for |
 //! | [`store`], [`ingredients`], [`times`] | checkpoints, what is in their keys, and how long they took |
 //! | [`statistics`], [`report`], [`verdict`] | from numbers to words |
+//! | [`claims`] | the table of all claims |
 //! | [`figure`] | from numbers to pictures |
 //!
 //! The papers themselves are in another folder, and are handed in by the program. To add one: a folder there, a [`catalogue::Paper`], a line in
@@ -20,6 +21,7 @@
 
 pub(crate) mod catalogue;
 mod check;
+pub(crate) mod claims;
 pub(crate) mod cli;
 pub(crate) mod datasets;
 pub(crate) mod explicand;
@@ -107,7 +109,7 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
             report::write_summary(&reports, paper.citation, &out.join(paper.name))?;
         }
     }
-    report::write_claims(&made, &out)?;
+    claims::write(&made, &out)?;
     match arguments {
         Reproduce { record: true, .. } => check::record(found, &workspace),
         Reproduce { check: true, .. } => check::check(&found, &workspace),
@@ -168,13 +170,7 @@ fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Re
     for skipped in &report.skipped {
         session.say_once(&format!("{}: skipped; {}", skipped.name, skipped.how_to_get_it));
     }
-    say!(
-        "{}/{}: {}; {}",
-        paper.name,
-        artefact.name,
-        Verdict::count(report.claims.iter().map(|claim| claim.verdict)),
-        folder.display()
-    );
+    say!("{}/{}: {}; {}", paper.name, artefact.name, Verdict::count(&report.claims), folder.display());
     Ok(report)
 }
 

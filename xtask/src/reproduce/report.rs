@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -192,7 +191,7 @@ macro_rules! notes {
 pub(crate) use notes;
 
 /// A line of a table in Markdown; bars within cells are escaped, so that they part no cells.
-fn line(cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+pub(super) fn line(cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let cells: Vec<String> = cells.into_iter().map(|cell| cell.as_ref().replace('|', "\\|")).collect();
     format!("| {} |\n", cells.join(" | "))
 }
@@ -253,19 +252,28 @@ impl Report {
             text.push_str("![figure](figure.png)\n\n");
         }
         if !self.claims.is_empty() {
-            text.push_str("## Claims\n\n| claim | source | verdict | our numbers | the paper's | judged by |\n| --- | --- | --- | --- | --- | --- |\n");
-            for claim in &self.claims {
-                let verdict = claim.verdict.in_bold();
-                text.push_str(&line([
-                    claim.claim.as_str(),
-                    &claim.source,
-                    &verdict,
-                    &claim.evidence,
-                    claim.in_paper(),
-                    &claim.rule,
-                ]));
+            let (own, papers): (Vec<&Claim>, Vec<&Claim>) =
+                self.claims.iter().partition(|claim| claim.is_of_project());
+            for (title, claims) in [("Claims", papers), ("Claims of this project, which no paper makes", own)]
+            {
+                if claims.is_empty() {
+                    continue;
+                }
+                let _ = writeln!(text, "## {title}\n");
+                text.push_str("| claim | source | verdict | our numbers | the paper's | judged by |\n| --- | --- | --- | --- | --- | --- |\n");
+                for claim in claims {
+                    let verdict = claim.verdict.in_bold();
+                    text.push_str(&line([
+                        claim.claim.as_str(),
+                        &claim.source,
+                        &verdict,
+                        &claim.evidence,
+                        claim.in_paper(),
+                        &claim.rule,
+                    ]));
+                }
+                text.push('\n');
             }
-            text.push('\n');
             let looked_into: Vec<_> =
                 self.claims.iter().filter_map(|claim| Some((claim, claim.reason.as_deref()?))).collect();
             if !looked_into.is_empty() {
@@ -302,13 +310,15 @@ impl Report {
 
 /// Writes `summary.md`: all claims about a paper with their verdicts, artefact by artefact.
 pub(crate) fn write_summary(reports: &[Report], title: &str, folder: &Path) -> Result<()> {
-    let mut text = format!(
-        "# {title}\n\n| artefact | claim | verdict | our numbers | the paper's |\n| --- | --- | --- | --- | --- |\n"
-    );
+    let head =
+        "| artefact | claim | verdict | our numbers | the paper's |\n| --- | --- | --- | --- | --- |\n";
+    let mut text = format!("# {title}\n\n{head}");
+    let mut own = String::new();
     for report in reports {
         for claim in &report.claims {
             let artefact = format!("[{0}]({0}/report.md)", report.artefact);
-            text.push_str(&line([
+            let table = if claim.is_of_project() { &mut own } else { &mut text };
+            table.push_str(&line([
                 artefact.as_str(),
                 &claim.claim,
                 &claim.verdict.in_bold(),
@@ -317,29 +327,10 @@ pub(crate) fn write_summary(reports: &[Report], title: &str, folder: &Path) -> R
             ]));
         }
     }
-    write_atomically(&folder.join("summary.md"), text.as_bytes())
-}
-
-/// Writes `claims.md`: all claims that a run judged, and the seconds that each artefact took, in earlier runs that it went on from as
-/// well.
-pub(crate) fn write_claims(made: &[(&str, Report, Duration)], out: &Path) -> Result<()> {
-    let mut text = "# Claims\n\n| paper | artefact | seconds | claim | source | verdict | our numbers | the paper's | why |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n".to_owned();
-    for (paper, report, took) in made {
-        let seconds = significant(took.as_secs_f64());
-        let artefact = format!("[{0}]({paper}/{0}/report.md)", report.artefact);
-        let mut push = |of_claim: [&str; 6]| {
-            text.push_str(&line([*paper, &artefact, &seconds].into_iter().chain(of_claim)));
-        };
-        for claim in &report.claims {
-            let verdict = claim.verdict.in_bold();
-            let why = claim.reason.as_deref().unwrap_or_default();
-            push([&claim.claim, &claim.source, &verdict, &claim.evidence, claim.in_paper(), why]);
-        }
-        if report.claims.is_empty() {
-            push(["none", "", "", "", "", ""]);
-        }
+    if !own.is_empty() {
+        let _ = write!(text, "\n## Claims of this project, which no paper makes\n\n{head}{own}");
     }
-    write_atomically(&out.join("claims.md"), text.as_bytes())
+    write_atomically(&folder.join("summary.md"), text.as_bytes())
 }
 
 #[cfg(test)]

@@ -178,13 +178,26 @@ impl Claim {
         self
     }
 
-    /// What the paper prints: in numbers, in words, or nothing, where the claim is ours.
+    /// Whether no paper makes it: a target of this project, or what holds in place of what a paper prints.
+    pub(crate) fn is_of_project(&self) -> bool {
+        is_of_project(&self.source)
+    }
+
+    /// What the paper prints: in numbers, in words, or nothing for a claim of this project.
     pub(crate) fn in_paper(&self) -> &str {
-        let is_ours = self.source.starts_with("this project") || self.source.contains("of this project");
         match &self.printed {
             Some(numbers) => numbers,
-            None if is_ours => "–",
+            None if self.is_of_project() => "–",
             None => "in words",
+        }
+    }
+
+    /// The reason for the verdict: empty if the verdict needs none, [`MISSING_REASON`] if it needs one that nobody has written.
+    pub(crate) fn why(&self) -> &str {
+        match &self.reason {
+            Some(reason) => reason,
+            None if self.verdict.needs_reason() => MISSING_REASON,
+            None => "",
         }
     }
 
@@ -201,6 +214,14 @@ impl Claim {
         self.evidence = format!("{}; {more}", self.evidence);
         self
     }
+}
+
+/// Shown where a claim does not hold, or holds partly, and `xtask/reasons.json` has no reason for it.
+pub(crate) const MISSING_REASON: &str = "**reason missing**";
+
+/// Whether a source of claims is this project and not a paper.
+pub(crate) fn is_of_project(source: &str) -> bool {
+    source.starts_with("this project") || source.contains("of this project")
 }
 
 /// Claims over cases that are tested in this way, by how many of the cases they speak of.
@@ -356,6 +377,30 @@ mod tests {
 
     fn verdict(needed: Needed, chances: &[(f64, f64)]) -> Verdict {
         judge(needed, chances, 50).verdict
+    }
+
+    #[test]
+    fn claims_of_the_project_are_known_by_their_source() {
+        for (source, is_ours) in [
+            ("section 4.2", false),
+            ("this project, in place of section 4.2", true),
+            ("target of this project; experiment 2a", true),
+            ("caption of figure 3", false),
+        ] {
+            assert_eq!(Claim::not_tested("c", source, "").is_of_project(), is_ours, "{source}");
+        }
+        assert!(
+            Claim::fact("c", "section 1", "r", Some(false), String::new()).on_stand_ins().is_of_project()
+        );
+    }
+
+    #[test]
+    fn a_claim_that_does_not_hold_has_a_reason_or_shows_that_there_is_none() {
+        let claim = |is_so| Claim::fact("c", "s", "r", Some(is_so), String::new());
+        assert_eq!(claim(false).why(), MISSING_REASON);
+        assert_eq!(claim(false).because("of this").why(), "of this");
+        assert_eq!(claim(true).why(), "");
+        assert_eq!(Claim { verdict: Verdict::HoldsPartly, ..claim(true) }.why(), MISSING_REASON);
     }
 
     #[test]

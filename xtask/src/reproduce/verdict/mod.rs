@@ -14,7 +14,8 @@ mod test;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use claim::{Case, Claim, Needed, are_contradicted};
+pub(crate) use claim::{Case, Claim, MISSING_REASON, Needed, are_contradicted, is_of_project};
+pub(crate) use reason::has_reason;
 pub(crate) use test::{By, Resamples, Test};
 
 /// The version of the rules: raised, with a line in the change log, when a rule changes.
@@ -56,8 +57,29 @@ impl Verdict {
         }
     }
 
-    /// How many there are of each: `claims: 2 holds, 1 undecided`.
-    pub(crate) fn count(verdicts: impl Iterator<Item = Self>) -> String {
+    /// Whether a reader must be told why.
+    pub(crate) fn needs_reason(self) -> bool {
+        matches!(self, Self::HoldsPartly | Self::DoesNotHold)
+    }
+
+    /// How many there are of each, those of the papers and those of this project apart: `claims: 2 holds, 1 undecided; own: 1 holds`.
+    pub(crate) fn count<'a>(claims: impl IntoIterator<Item = &'a Claim>) -> String {
+        let (own, papers): (Vec<&Claim>, Vec<&Claim>) =
+            claims.into_iter().partition(|claim| claim.is_of_project());
+        let of = |is_own: bool| {
+            let some = if is_own { &own } else { &papers };
+            Self::count_of(some.iter().map(|claim| claim.verdict))
+        };
+        match (of(false), of(true)) {
+            (None, None) => "no claims".to_owned(),
+            (Some(papers), None) => format!("claims: {papers}"),
+            (None, Some(own)) => format!("own: {own}"),
+            (Some(papers), Some(own)) => format!("claims: {papers}; own: {own}"),
+        }
+    }
+
+    /// `2 holds, 1 undecided`; nothing without verdicts.
+    pub(crate) fn count_of(verdicts: impl Iterator<Item = Self>) -> Option<String> {
         let verdicts: Vec<Self> = verdicts.collect();
         let counts: Vec<String> = Self::ALL
             .into_iter()
@@ -65,7 +87,7 @@ impl Verdict {
             .filter(|(_, count)| *count > 0)
             .map(|(kind, count)| format!("{count} {}", kind.words()))
             .collect();
-        if counts.is_empty() { "no claims".to_owned() } else { format!("claims: {}", counts.join(", ")) }
+        (!counts.is_empty()).then(|| counts.join(", "))
     }
 
     /// In Markdown.

@@ -29,8 +29,18 @@ fn reason(artefact: &str, claim: &Claim) -> Option<&'static str> {
     if matches!(claim.verdict, Verdict::Holds | Verdict::NotTested) {
         return None;
     }
-    let known = REASONS.get(artefact)?.iter().find(|(end, _)| claim.claim.ends_with(end.as_str()))?;
-    Some(known.1)
+    known(artefact, &claim.claim)
+}
+
+/// The reason for a claim that ends like this, whatever its verdict.
+fn known(artefact: &str, claim: &str) -> Option<&'static str> {
+    let found = REASONS.get(artefact)?.iter().find(|(end, _)| claim.ends_with(end.as_str()))?;
+    Some(found.1)
+}
+
+/// Whether there is a reason for a claim about an artefact, to be printed if it does not hold.
+pub(crate) fn has_reason(artefact: &str, claim: &str) -> bool {
+    known(artefact, claim).is_some()
 }
 
 #[cfg(test)]
