@@ -25,6 +25,9 @@ pub(crate) fn findings(files: &[File], has_reason: impl Fn(&str, &str) -> bool) 
             columns = cells;
             continue;
         }
+        if cells.iter().all(|cell| cell.chars().all(|letter| letter == '-')) {
+            continue;
+        }
         let cell = |name: &str| {
             let at = columns.iter().position(|column| column == name)?;
             cells.get(at).map(String::as_str)
