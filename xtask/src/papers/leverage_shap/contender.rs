@@ -4,28 +4,37 @@ use apportion::estimators::{
     Draws, FullBudget, KernelShap, LeverageShap, OptimizedKernelShap, Pairing, PermutationShap,
 };
 
+use super::passes::PassesOfShap;
 use crate::comparison::contenders;
 
 /// At budgets of 2^n and more it samples, too.
 const FULL_BUDGET: FullBudget = FullBudget::Sample;
 
 contenders! {
-    /// One of the paper's estimators, and algorithm 1 as it is printed.
+    /// One of the paper's estimators, or (with an asterisk) a variant of one that this project adds.
     ///
     /// Those that draw with replacement go on sampling at budgets of 2^n and more, as in the paper: they never become exact.
     subject LeverageShap;
     KernelShap: "Kernel SHAP", KERNEL_SHAP, KernelShap::default().with_full_budget(FULL_BUDGET);
     OptimizedKernelShap: "Optimized Kernel SHAP", OPTIMIZED_KERNEL_SHAP, OptimizedKernelShap;
-    LeverageShap: "Leverage SHAP", LEVERAGE_SHAP, LeverageShap::default();
+    LeverageShap: "Leverage SHAP", LEVERAGE_SHAP, LeverageShap::default().with_draws(Draws::Bernoulli);
     KernelShapPaired: "Kernel SHAP Paired", KERNEL_SHAP_PAIRED,
         KernelShap::paired().with_full_budget(FULL_BUDGET);
     LeverageShapUnpaired: "Leverage SHAP (Unpaired)", LEVERAGE_SHAP_UNPAIRED,
-        LeverageShap::default().with_pairing(Pairing::Unpaired);
+        LeverageShap::default()
+            .with_pairing(Pairing::Unpaired)
+            .with_draws(Draws::WithReplacement)
+            .with_full_budget(FULL_BUDGET);
     LeverageShapWithReplacement: "Leverage SHAP w/o Bernoulli", LEVERAGE_SHAP_WITH_REPLACEMENT,
         LeverageShap::default().with_draws(Draws::WithReplacement).with_full_budget(FULL_BUDGET);
-    PermutationShap: "Permutation SHAP", PERMUTATION_SHAP, PermutationShap::default().with_full_budget(FULL_BUDGET);
-    LeverageShapBernoulli: "Leverage SHAP, algorithm 1*", LEVERAGE_SHAP_BERNOULLI,
-        LeverageShap::default().with_draws(Draws::Bernoulli);
+    PermutationShap: "Permutation SHAP", PERMUTATION_SHAP,
+        PassesOfShap(PermutationShap::default().with_full_budget(FULL_BUDGET));
+    LeverageShapDeterministic: "Leverage SHAP, deterministic counts*", LEVERAGE_SHAP_DETERMINISTIC,
+        LeverageShap::default();
+    LeverageShapUnpairedDistinct: "Leverage SHAP (Unpaired), without replacement*",
+        LEVERAGE_SHAP_UNPAIRED_DISTINCT, LeverageShap::default().with_pairing(Pairing::Unpaired);
+    PermutationShapWholeBudget: "Permutation SHAP, whole budget*", PERMUTATION_SHAP_WHOLE_BUDGET,
+        PermutationShap::default().with_full_budget(FULL_BUDGET);
 }
 
 impl Contender {

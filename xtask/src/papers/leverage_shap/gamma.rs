@@ -2,61 +2,93 @@
 
 use anyhow::Result;
 
+use super::authors::{self, Authors, SYNTHETIC_EVALUATIONS};
+use super::beside::{self, beside};
 use super::contender::Contender::{self, LeverageShap};
 use super::linear::objective;
 use super::notes::{NOTES, small_datasets};
-use super::sweep::{Curves, Experiment, TABLE_MULTIPLE, experiment, is_of_paper};
+use super::sweep::{Curves, Experiment, TABLE_MULTIPLE, experiment, is_of_paper, on_the_authors_runs};
 use super::{printed, synthetic};
 use crate::comparison::{Centre, Compete, Level, Look, Point, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;
+use crate::reproduce::datasets::Known;
 use crate::reproduce::report::{Entry, Table, notes, row, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Players of the synthetic games: small enough to write A out, large enough that 10n evaluations are not all.
-const PLAYERS: [usize; 3] = [8, 10, 12];
+/// Players of the synthetic games, as the authors have it.
+const PLAYERS: [usize; 4] = [10, 12, 14, 16];
 
-/// Levels of γ, with their labels and what the axis says.
-const GAMMAS: [(f64, &str, &str); 9] = [
-    (0.01, "γ = 0.01", "10^−2"),
-    (0.03, "γ = 0.03", ""),
-    (0.1, "γ = 0.1", "10^−1"),
-    (0.3, "γ = 0.3", ""),
-    (1.0, "γ = 1", "1"),
-    (3.0, "γ = 3", ""),
-    (10.0, "γ = 10", "10"),
-    (30.0, "γ = 30", ""),
-    (100.0, "γ = 100", "100"),
-];
+/// The shares α of b that are orthogonal to the span of A, with what the axis says at γ = (α / (1 − α))².
+const ALPHAS: [(f64, &str); 7] =
+    [(0.2, "1/16"), (0.3, ""), (0.4, "4/9"), (0.5, "1"), (0.6, "9/4"), (0.7, ""), (0.8, "16")];
 
-const GAME_NOTE: &str = "synthetic games of n = 8, 10, 12 players (the paper says only: small n); b = αAx/‖Ax‖ + βr/‖r‖ with x and r \
-                         normal, r orthogonal to the span of A, ‖b‖ = 1, β²/α² = γ, v(∅) = v(N) = 0; m = 10n; \
-                         γ = ‖Aφ − b‖² / ‖Aφ‖², as in Corollary 4.1";
+const GAME_NOTE: &str = "the games of the authors' code, of n = 10, 12, 14, 16 players with m = 500 (the paper says only: small n): b = (1 − α) a/‖a‖ + αr, a the \
+                         first column of A, r a unit vector orthogonal to its span, v(∅) = 0, v(N) = 1; γ = ‖Aφ − b‖² / ‖Aφ‖² = (α/(1 − α))², \
+                         as in Corollary 4.1; r is the last column of a QR decomposition in theirs, the same in all runs, and drawn in each run in \
+                         ours";
 
+/// What is said of errors in figures 5 and 6.
+const OFFSET_NOTE: &str = "the authors' errors are distances to x, the solution of min ‖Ax − b‖ that adds up to 0, where the Shapley values are x + 1/n and \
+                           add up to v(N) − v(∅) = 1, as their estimates do: what they plotted is (‖φ̃ − φ‖² + 1/n) / ‖x‖². Panels \"authors\" have \
+                           ‖φ̃ − φ‖² / ‖φ‖², panels \"as plotted\" what they plotted";
+
+/// γ of a share α.
+fn gamma(alpha: f64) -> f64 {
+    (alpha / (1.0 - alpha)).powi(2)
+}
+
+/// The panels of some numbers by contender, panel and level; none where there are no such runs.
+fn gathered(
+    contenders: &[Contender],
+    centre: Centre,
+    of: impl Fn(Contender, usize, usize) -> Option<Vec<f64>>,
+) -> Curves {
+    let mut points = Vec::new();
+    for panel in 0..PLAYERS.len() {
+        for &contender in contenders {
+            points.extend((0..ALPHAS.len()).filter_map(|level| {
+                Point::new(panel, contender, level, false, of(contender, panel, level)?)
+            }));
+        }
+    }
+    let levels = ALPHAS.map(|(alpha, tick)| Level {
+        label: format!("γ = {}", significant(gamma(alpha))),
+        x: gamma(alpha),
+        tick: tick.to_owned(),
+    });
+    Curves { panels: PLAYERS.map(|n| format!("n = {n}")).to_vec(), levels: levels.to_vec(), points, centre }
+}
+
+/// Our runs.
 fn curves(
     session: &Session,
     contenders: &[Contender],
     centre: Centre,
     of: impl Fn(&synthetic::Errors) -> f64,
 ) -> Result<Curves> {
-    let gammas = GAMMAS.map(|level| level.0);
-    let mut points = Vec::new();
-    for (panel, players) in PLAYERS.into_iter().enumerate() {
-        let errors = synthetic::errors(session, contenders, players, &gammas, TABLE_MULTIPLE)?;
-        for (&contender, levels) in contenders.iter().zip(&errors) {
-            points.extend(levels.iter().enumerate().filter_map(|(level, runs)| {
-                Point::new(panel, contender, level, false, runs.iter().map(&of).collect())
-            }));
-        }
-    }
-    let levels = GAMMAS.map(|(x, label, tick)| Level { label: label.to_owned(), x, tick: tick.to_owned() });
-    Ok(Curves {
-        panels: PLAYERS.map(|n| format!("n = {n}")).to_vec(),
-        levels: levels.to_vec(),
-        points,
-        centre,
-    })
+    let alphas = ALPHAS.map(|level| level.0);
+    let errors: Vec<_> = PLAYERS
+        .into_iter()
+        .map(|players| synthetic::errors(session, contenders, players, &alphas, SYNTHETIC_EVALUATIONS))
+        .collect::<Result<_>>()?;
+    let at = |contender: Contender| contenders.iter().position(|&one| one == contender);
+    Ok(gathered(contenders, centre, |contender, panel, level| {
+        Some(errors[panel][at(contender)?][level].iter().map(&of).collect())
+    }))
+}
+
+/// The authors' runs.
+fn their_curves(
+    contenders: &[Contender],
+    centre: Centre,
+    of: impl Fn(&authors::Synthetic<'_>) -> Vec<f64>,
+) -> Result<Curves> {
+    let authors = authors::authors()?;
+    Ok(gathered(contenders, centre, |contender, panel, level| {
+        Some(of(&authors.synthetic(contender, PLAYERS[panel], ALPHAS[level].0)?))
+    }))
 }
 
 /// A case for each panel and contender of the paper: the slope of log error on log γ, run by run.
@@ -87,45 +119,122 @@ fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
     )
 }
 
-fn made(curves: &Curves, [title, y, caption]: [&str; 3], claims: Vec<Claim>) -> Made {
-    let look = Look { title, x: "γ", y, floor: 1e-12, columns: 3 };
-    Made { claims, notes: notes![GAME_NOTE], ..curves.made(["players", "gamma"], &look, caption) }
+/// Our curves with the authors' beside them: those of the same quantity, then others.
+fn made(
+    ours: &Curves,
+    theirs: &[(&str, &Curves)],
+    [title, y, caption]: [&str; 3],
+    claims: Vec<Claim>,
+) -> Made {
+    let look = Look { title, x: "γ", y, floor: 1e-12, columns: 4 };
+    let one = |curves: &Curves| curves.made(["players", "gamma"], &look, caption);
+    let columns: Vec<Option<usize>> = (0..PLAYERS.len()).map(Some).collect();
+    let named = theirs.iter().map(|(what, curves)| {
+        let panels = curves.panels.iter().map(|panel| format!("{panel}{what}")).collect();
+        let points = curves.points.clone();
+        one(&Curves { panels, points, levels: curves.levels.clone(), centre: curves.centre })
+    });
+    let their_columns: Vec<usize> = (0..theirs.len() * PLAYERS.len()).collect();
+    let made = match named.reduce(Made::followed_by) {
+        Some(mut theirs) => {
+            let rows: Vec<_> = theirs.tables.drain(1..).flat_map(|table| table.rows).collect();
+            rows.into_iter().for_each(|row| theirs.tables[0].push(row));
+            beside(one(ours), theirs, (&columns, &their_columns), 2)
+        }
+        None => one(ours),
+    };
+    Made { claims, notes: notes![GAME_NOTE, NOTES[2], NOTES[3], beside::NOTE], ..made }
+}
+
+/// The claim that the error grows with γ, on our runs and on the authors', with the Shapley values and as they plotted it.
+fn errors_grow([ours, theirs, plotted]: [&Curves; 3], claim: &str, source: &str) -> Vec<Claim> {
+    vec![
+        error_grows(ours, claim, source),
+        on_the_authors_runs(error_grows(theirs, claim, source)),
+        error_grows(plotted, claim, source).read_as("on the authors' runs, as they plotted them"),
+    ]
+}
+
+/// What the authors' figures 5 and 6 have on the y axis.
+fn is_error_of_shapley_values(errors: &Curves, plotted: &Curves) -> Claim {
+    let share = |(point, plotted): (&Point<Contender>, &Point<Contender>)| {
+        point.summary.median / plotted.summary.median
+    };
+    let shares: Vec<f64> = errors.points.iter().zip(&plotted.points).map(share).collect();
+    let summary = Summary::of(&shares);
+    let is_so = shares.iter().all(|share| (share - 1.0).abs() < 0.01);
+    Claim::fact(
+        "the ℓ2 error is between the estimated and the true Shapley values",
+        "captions of figures 5 and 6",
+        "the errors in the authors' files are ‖φ̃ − φ‖² / ‖φ‖², computed from the excess of the objective by Pythagoras, to 1 %",
+        Some(is_so),
+        format!(
+            "the true error is {} of what was plotted (median over n, γ and estimator; quartiles {} and {})",
+            significant(summary.median),
+            significant(summary.first),
+            significant(summary.third)
+        ),
+    )
+    .because(
+        "the authors compare with values that add up to 0, while v(N) − v(∅) = 1: 1/n is added to every squared distance",
+    )
 }
 
 /// Figure 5: median and quartiles of the error of the three main estimators.
 pub(crate) fn fig5(session: &Session) -> Result<Made> {
-    let curves = curves(session, &Contender::MAIN, Centre::Median, |errors| errors.error)?;
-    let claim = error_grows(
-        &curves,
+    let (of, centre) = (&Contender::MAIN, Centre::Median);
+    let curves = curves(session, of, centre, |errors| errors.error)?;
+    let theirs = their_curves(of, centre, |runs| runs.errors())?;
+    let plotted = their_curves(of, centre, |runs| runs.plotted())?;
+    let mut claims = errors_grow(
+        [&curves, &theirs, &plotted],
         "all three of the main algorithms have higher error as γ grows",
         "caption of figure 5",
     );
-    let words = ["Figure 5: error against γ, m = 10n", "relative squared error", "Median error by γ"];
-    Ok(made(&curves, words, vec![claim]))
+    claims.push(is_error_of_shapley_values(&theirs, &plotted));
+    let words = ["Figure 5: error against γ, m = 500", "relative squared error", "Median error by γ"];
+    let mut made = made(&curves, &[("", &theirs), (" as plotted", &plotted)], words, claims);
+    made.notes.push(OFFSET_NOTE.to_owned());
+    Ok(made)
 }
 
 /// Figure 6: mean error of all estimators.
 pub(crate) fn fig6(session: &Session) -> Result<Made> {
-    let curves = curves(session, Contender::ALL, Centre::Mean, |errors| errors.error)?;
-    let claim = error_grows(&curves, "all algorithms have higher error as γ grows", "caption of figure 6");
-    let title = "Figure 6: error of all estimators against γ, m = 10n";
-    Ok(made(&curves, [title, "relative squared error", "Mean error by γ"], vec![claim]))
+    let (of, centre) = (Contender::ALL, Centre::Mean);
+    let curves = curves(session, of, centre, |errors| errors.error)?;
+    let theirs = their_curves(of, centre, |runs| runs.errors())?;
+    let plotted = their_curves(of, centre, |runs| runs.plotted())?;
+    let claims = errors_grow(
+        [&curves, &theirs, &plotted],
+        "all algorithms have higher error as γ grows",
+        "caption of figure 6",
+    );
+    let title = "Figure 6: error of all estimators against γ, m = 500";
+    let words = [title, "relative squared error", "Mean error by γ"];
+    let mut made = made(&curves, &[("", &theirs), (" as plotted", &plotted)], words, claims);
+    made.notes.push(OFFSET_NOTE.to_owned());
+    Ok(made)
 }
 
 /// Figure 7: mean linear objective error of all estimators.
 pub(crate) fn fig7(session: &Session) -> Result<Made> {
-    let curves = curves(session, Contender::ALL, Centre::Mean, |errors| errors.excess)?;
-    let claim = By::SignedRanks.in_all(
-        "the linear objective error of no algorithm depends on γ",
-        "caption of figure 7",
-        &format!(
-            "an n and an estimator; it agrees if the slope of log excess on log γ is within ±{FLAT} in a run"
-        ),
-        slope_cases(&curves, |slopes| Test::within(slopes, (-FLAT, FLAT))),
-    );
-    let title = "Figure 7: linear objective error against γ, m = 10n";
+    let (of, centre) = (Contender::ALL, Centre::Mean);
+    let curves = curves(session, of, centre, |errors| errors.excess)?;
+    let theirs = their_curves(of, centre, |runs| runs.excess().to_vec())?;
+    let claim = |curves: &Curves| {
+        By::SignedRanks.in_all(
+            "the linear objective error of no algorithm depends on γ",
+            "caption of figure 7",
+            &format!(
+                "an n and an estimator; it agrees if the slope of log excess on log γ is within ±{FLAT} in a run"
+            ),
+            slope_cases(curves, |slopes| Test::within(slopes, (-FLAT, FLAT))),
+        )
+    };
+    let claims = vec![claim(&curves), on_the_authors_runs(claim(&theirs))];
+    let title = "Figure 7: linear objective error against γ, m = 500";
     let words = [title, "objective / least − 1", "Mean excess of the objective by γ"];
-    let mut made = made(&curves, words, vec![claim]);
+    let mut made = made(&curves, &[("", &theirs)], words, claims);
     made.notes.push("drawn is the excess of the ratio over 1".to_owned());
     Ok(made)
 }
@@ -138,12 +247,20 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
         "Quartiles of γ = ‖Aφ − b‖² / ‖Aφ‖² (Corollary 4.1), ours and the paper's, and of ‖Aφ − b‖² / ‖b‖² (appendix F), ours",
         ["dataset", "1st", "paper", "2nd", "paper", "3rd", "paper", "1st (F)", "2nd (F)", "3rd (F)"],
     );
+    let authors = authors::authors()?;
+    let mut bounds = Table::new(
+        "Quartiles of n‖Aφ − b‖² / ‖φ‖² ≤ γ, ours and of the authors' runs (explicands of games that are not additive)",
+        ["dataset", "1st", "authors", "2nd", "authors", "3rd", "authors"],
+    );
     let mut thirds = Vec::new();
     for series in &experiment.datasets {
         let known = series.known;
-        let (mut gammas, mut others) = (Vec::new(), Vec::new());
+        let (mut gammas, mut others, mut lower) = (Vec::new(), Vec::new(), Vec::new());
         for instance in &series.instances {
             let small = instance.small()?;
+            if !small.is_additive() {
+                lower.push(known.players as f64 * small.residual / squared_norm(&instance.truth));
+            }
             gammas.push(small.residual / small.span);
             others.push(small.residual / (small.residual + small.span));
             data.push(row![
@@ -168,6 +285,7 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
             other.median,
             other.third
         ]);
+        bounds.push(bound_row(authors, known, &lower));
         if is_of_paper(known) {
             let below = gammas.iter().filter(|&&gamma| gamma < 2.0).count();
             let name = format!("{} ({})", known.title, significant(ours.third));
@@ -188,16 +306,39 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
     Ok(Made {
         data,
         figure: None,
-        tables: vec![table],
+        tables: vec![table, bounds],
         claims,
         notes: notes![
             "the paper defines γ twice; its table reports a quartile above 1, which only the definition of Corollary 4.1 allows",
             "the paper speaks of randomness from different models; here, as in its published code, one model is fitted and the \
              explicand varies",
+            "the authors' files have no γ of these datasets; n‖Aφ − b‖² / ‖φ‖², a lower bound of it as ‖Aφ‖² = ‖Pφ‖²/n ≤ ‖φ‖²/n, follows from the errors \
+             in them. The explicands of table 3 are others",
             NOTES[0],
         ],
         datasets: small_datasets(),
     })
+}
+
+/// Quartiles of a lower bound of γ on a dataset, ours and the authors'.
+fn bound_row(authors: &Authors, known: &Known, ours: &[f64]) -> Vec<Entry> {
+    let theirs: Vec<f64> = printed::column(known.name)
+        .map(|column| authors.residuals(column))
+        .into_iter()
+        .flatten()
+        .filter(|bound| !bound.is_nan())
+        .collect();
+    let quartiles = |bounds: &[f64]| {
+        let summary = (!bounds.is_empty()).then(|| Summary::of(bounds));
+        [
+            |summary: Summary| summary.first,
+            |summary: Summary| summary.median,
+            |summary: Summary| summary.third,
+        ]
+        .map(|of| Entry::from(summary.map(of)))
+    };
+    let both = quartiles(ours).into_iter().zip(quartiles(&theirs));
+    std::iter::once(Entry::from(known.title)).chain(both.flat_map(|(ours, theirs)| [ours, theirs])).collect()
 }
 
 /// Corollary 4.1 in every run: with ε the excess of the objective, computed from its definition, ‖φ̃ − φ‖² ≤ εγ‖φ‖².

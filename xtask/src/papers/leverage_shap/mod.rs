@@ -2,11 +2,13 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`contender`] | the estimators that are compared |
+//! | [`contender`], [`passes`] | the estimators that are compared |
 //! | [`instance`] | one run on a dataset: explicand, game, exact values |
 //! | [`sweep`] | the experiments: error against sample size and noise |
 //! | [`linear`], [`synthetic`] | the regression over all coalitions; games with a given γ |
 //! | [`printed`] | the numbers of the paper |
+//! | [`authors`], [`beside`] | the runs of the paper's authors; theirs beside ours |
+//! | [`improvement`] | where Leverage SHAP improves most |
 //! | [`scatter`] | figure 1 |
 //! | [`sizes`] | figure 2 |
 //! | [`sample_size`] | figures 3, 8, 10 |
@@ -15,12 +17,16 @@
 //! | [`tables`] | tables 1, 2, 4 |
 //! | [`notes`] | what reports say of how things were made |
 
+mod authors;
+mod beside;
 mod contender;
 mod gamma;
+mod improvement;
 mod instance;
 mod linear;
 mod noise;
 mod notes;
+mod passes;
 mod printed;
 mod sample_size;
 mod scatter;

@@ -2,6 +2,8 @@
 
 use anyhow::Result;
 
+use super::authors::{self, authors};
+use super::beside::{self, beside};
 use super::contender::Contender;
 use super::instance::Instance;
 use super::notes::{NOISE_NOTE, NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
@@ -61,12 +63,23 @@ pub(crate) struct Sweep {
     pub(crate) centre: Centre,
 }
 
+/// What claims are judged on: the paper's datasets and estimators, in our runs or in the authors'.
+pub(crate) struct Judged {
+    pub(crate) curves: Curves,
+    /// Players by panel.
+    pub(crate) players: Vec<usize>,
+}
+
 impl Sweep {
-    /// The figure on all datasets where its metric can be had, with the claims that are made of all its curves and of the paper's alone.
+    /// The figure on all datasets where its metric can be had, the authors' runs beside ours.
+    ///
+    /// `of_paper` are the claims of the paper, judged on the paper's datasets and estimators: on our runs, then on the authors'. `own` are claims of all
+    /// our curves.
     pub(crate) fn made(
         &self,
         session: &Session,
-        claims: impl FnOnce(&Experiment<'_>, &Curves, &Curves) -> Result<Vec<Claim>>,
+        of_paper: impl Fn(&Judged) -> Vec<Claim>,
+        own: impl FnOnce(&Experiment<'_>, &Curves) -> Result<Vec<Claim>>,
     ) -> Result<Made> {
         let (datasets, y, what) = match self.metric {
             Metric::Error => (all_datasets(), "relative squared error", "error"),
@@ -81,15 +94,37 @@ impl Sweep {
         };
         let experiment = experiment(session, &datasets)?;
         let curves = sweep(&experiment, self.contenders, self.metric, &steps, self.centre)?;
-        let claims = claims(&experiment, &curves, &of_paper(&experiment, &curves))?;
+        let authors = authors()?;
+        let theirs = Judged {
+            curves: authors.curves(self.along, self.metric, self.contenders, self.centre),
+            players: beside::their_players(authors, &authors::columns(authors, self.metric)),
+        };
+        let ours = Judged {
+            curves: self::of_paper(&experiment, &curves),
+            players: experiment.datasets.iter().map(|series| series.known.players).collect(),
+        };
+        let mut claims = of_paper(&ours);
+        claims.extend(of_paper(&theirs).into_iter().map(on_the_authors_runs));
+        claims.extend(own(&experiment, &curves)?);
         let look = Look { title: self.title, x, y, floor: 1e-8, columns: 4 };
         let centre = if self.centre == Centre::Median { "Median" } else { "Mean" };
-        let made = curves.made(["dataset", column], &look, &format!("{centre} {what} by {by}"));
+        let caption = format!("{centre} {what} by {by}");
+        let made = |curves: &Curves| curves.made(["dataset", column], &look, &caption);
+        let columns: Vec<Option<usize>> =
+            experiment.datasets.iter().map(|series| printed::column(series.known.name)).collect();
+        let their_columns = authors::columns(authors, self.metric);
+        let made = beside(made(&curves), made(&theirs.curves), (&columns, &their_columns), 2);
         let mut notes = NOTES.map(str::to_owned).to_vec();
+        notes.push(beside::NOTE.to_owned());
         notes.extend((self.along == Along::Noise).then(|| NOISE_NOTE.to_owned()));
         notes.extend((self.metric == Metric::ObjectiveExcess).then(|| OBJECTIVE_NOTE.to_owned()));
         Ok(Made { claims, notes, datasets, ..made })
     }
+}
+
+/// The claim as it was judged on the runs of the authors.
+pub(crate) fn on_the_authors_runs(claim: Claim) -> Claim {
+    claim.read_as("on the authors' runs")
 }
 
 /// Error against m = 5n … 160n, without noise.

@@ -1,4 +1,5 @@
-//! Games with a given γ (appendix F): b is mixed from a vector in the column span of A and one orthogonal to it, and v is read off b.
+//! Games with a given γ (appendix F), as the authors made them: b is mixed from a vector in the column span of A and one orthogonal to it, and v
+//! is read off b.
 
 use anyhow::{Context, Result};
 use apportion::games::{Purpose, TabulatedGame, parallel, stream};
@@ -14,45 +15,47 @@ use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
 /// Raised when the games change.
-const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 2;
 
 /// A game with its Shapley values.
 pub(crate) struct Synthetic {
     pub(crate) game: TabulatedGame,
-    /// φ = x, as Δ = 0.
+    /// φ.
     pub(crate) truth: Vec<f64>,
     /// `‖Aφ − b‖²`.
     pub(crate) residual: f64,
 }
 
 impl Synthetic {
-    /// The game of `players` players with `γ = ‖Aφ − b‖² / ‖Aφ‖²`, `‖b‖ = 1` and v(0) = v(1) = 0, drawn with `seed`.
+    /// A game of the authors' kind: `b = (1 − α) a/‖a‖ + α r/‖r‖`, a the first column of A, r a normal vector less its part in the span of A;
+    /// then `v(z) = b_z / √w(|z|) + |z|/n`, v(0) = 0 and v(1) = 1. `γ = ‖Aφ − b‖² / ‖Aφ‖² = (α / (1 − α))²`.
     ///
-    /// `b = α Ax/‖Ax‖ + β r/‖r‖`, x a normal vector with Σx = 0, r a normal vector less its part in the span, `α² = 1/(1+γ)`,
-    /// `β² = γ/(1+γ)`; then `v(z) = b_z / √w(|z|)`.
-    pub(crate) fn new(players: usize, gamma: f64, seed: u64) -> Result<Self> {
+    /// The authors take for r the last column of Q of the QR decomposition of A, whose rank is n − 1: a unit vector orthogonal to the
+    /// span, of which rounding errors decide the direction, and the same in all runs. Here it is drawn.
+    pub(crate) fn new(players: usize, alpha: f64, seed: u64) -> Result<Self> {
         let mut rng = stream(seed, Purpose::Experiment, 0);
         let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
-        let x: Vec<f64> = (0..players).map(|_| normal()).collect();
-        let mean = x.iter().sum::<f64>() / players as f64;
-        let x: Vec<f64> = x.iter().map(|xi| xi - mean).collect();
         let all = 1 << players;
         let mut h: Vec<f64> = (0..all).map(|_| normal()).collect();
         h[0] = 0.0;
         h[all - 1] = 0.0;
         let outside: Vec<f64> = h.iter().zip(span_part(&h, players)).map(|(h, part)| h - part).collect();
-        let inside = times(&x);
-        let along = (1.0 / (1.0 + gamma) / squared_norm(&inside)).sqrt();
-        let across = (gamma / (1.0 + gamma) / squared_norm(&outside)).sqrt();
+        let first: Vec<f64> = (0..players).map(|player| f64::from(u8::from(player == 0))).collect();
+        let inside = times(&first);
+        let along = (1.0 - alpha) / squared_norm(&inside).sqrt();
+        let across = alpha / squared_norm(&outside).sqrt();
         let weights = kernel_weights(players);
+        let share = 1.0 / players as f64;
         let values = (0..all).map(|mask: usize| {
-            let weight = weights[mask.count_ones() as usize];
-            if weight == 0.0 { 0.0 } else { (along * inside[mask] + across * outside[mask]) / weight.sqrt() }
+            let size = mask.count_ones() as usize;
+            let b = along * inside[mask] + across * outside[mask];
+            let part = if weights[size] == 0.0 { 0.0 } else { b / weights[size].sqrt() };
+            part + size as f64 * share
         });
         Ok(Self {
             game: TabulatedGame::new(values.collect(), 1)?,
-            truth: x.iter().map(|xi| along * xi).collect(),
-            residual: gamma / (1.0 + gamma),
+            truth: first.iter().map(|one| along * (one - share) + share).collect(),
+            residual: alpha * alpha,
         })
     }
 }
@@ -61,7 +64,7 @@ impl Synthetic {
 #[derive(Serialize)]
 struct SyntheticKey {
     players: usize,
-    gamma: f64,
+    alpha: f64,
     estimator: &'static str,
     budget: usize,
     run: usize,
@@ -75,9 +78,9 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// The game is a function of players, γ, run and seed.
-    fn new(players: usize, gamma: f64, run: usize, seed: u64) -> Result<Self> {
-        let synthetic = Synthetic::new(players, gamma, derive_seed(&("synthetic", players, run, seed))?)?;
+    /// The game is a function of players, α, run and seed.
+    fn new(players: usize, alpha: f64, run: usize, seed: u64) -> Result<Self> {
+        let synthetic = Synthetic::new(players, alpha, derive_seed(&("synthetic", players, run, seed))?)?;
         Ok(Self {
             played: Digest::of_game(&synthetic.game)?,
             truth: Digest::of(synthetic.truth.iter().copied().chain([synthetic.residual])),
@@ -95,30 +98,24 @@ pub(crate) struct Errors {
     pub(crate) excess: f64,
 }
 
-/// The errors of `contenders` on games of `players` players at the levels `gammas`, m = `multiple`·n: by contender, level, run.
+/// The errors of `contenders` on games of `players` players at the levels `alphas` from `budget` evaluations: by contender, level, run.
 pub(crate) fn errors(
     session: &Session,
     contenders: &[Contender],
     players: usize,
-    gammas: &[f64],
-    multiple: usize,
+    alphas: &[f64],
+    budget: usize,
 ) -> Result<Vec<Vec<Vec<Errors>>>> {
     let digests = digests::<Contender>()?;
-    let drawn: Vec<Vec<Drawn>> = gammas
-        .iter()
-        .map(|&gamma| parallel::try_map(0..session.runs, |run| Drawn::new(players, gamma, run, session.seed)))
-        .collect::<Result<_>>()?;
-    let mut cells = Vec::new();
-    for contender in contenders {
-        for (&gamma, drawn) in gammas.iter().zip(&drawn) {
+    let mut by_contender = vec![Vec::new(); contenders.len()];
+    // One level at a time: the tables of all games would take hundreds of megabytes.
+    for &alpha in alphas {
+        let drawn: Vec<Drawn> =
+            parallel::try_map(0..session.runs, |run| Drawn::new(players, alpha, run, session.seed))?;
+        let mut cells = Vec::new();
+        for contender in contenders {
             cells.extend(drawn.iter().enumerate().map(|(run, drawn)| Cell {
-                key: SyntheticKey {
-                    players,
-                    gamma,
-                    estimator: contender.title(),
-                    budget: multiple * players,
-                    run,
-                },
+                key: SyntheticKey { players, alpha, estimator: contender.title(), budget, run },
                 made_of: {
                     let method = &digests[contender];
                     Ingredients::new("synthetic", PROTOCOL, session.seed, &drawn.played, method)
@@ -127,23 +124,25 @@ pub(crate) fn errors(
                 with: (*contender, &drawn.synthetic),
             }));
         }
+        let results = session.results(&cells, |cell| {
+            let SyntheticKey { estimator, alpha, .. } = cell.key;
+            measure(cell).with_context(|| format!("{estimator} on a synthetic game, α = {alpha}"))
+        })?;
+        let mut rest = results.into_iter();
+        for levels in &mut by_contender {
+            levels.push(rest.by_ref().take(session.runs).collect());
+        }
     }
-    let results = session.results(&cells, |cell| {
-        let SyntheticKey { estimator, gamma, .. } = cell.key;
-        measure(cell).with_context(|| format!("{estimator} on a synthetic game, γ = {gamma}"))
-    })?;
-    let mut rest = results.into_iter();
-    let mut level = || rest.by_ref().take(session.runs).collect::<Vec<_>>();
-    Ok(contenders.iter().map(|_| gammas.iter().map(|_| level()).collect()).collect())
+    Ok(by_contender)
 }
 
 fn measure(cell: &Cell<SyntheticKey, (Contender, &Synthetic)>) -> Result<Errors> {
-    let SyntheticKey { players, gamma, estimator, budget, run } = cell.key;
+    let SyntheticKey { players, alpha, estimator, budget, run } = cell.key;
     let (contender, synthetic) = cell.with;
-    let seed = ("synthetic estimate", estimator, players, gamma, budget, run, cell.made_of.seed);
+    let seed = ("synthetic estimate", estimator, players, alpha, budget, run, cell.made_of.seed);
     let explanation = contender.estimator().estimate(&synthetic.game, budget, derive_seed(&seed)?)?;
     let distance = squared_distance(&explanation.values, &synthetic.truth);
-    // Σφ̃ = Σφ = 0, so the distance is its own projection.
+    // Σφ̃ = Σφ = 1, so the distance is its own projection.
     Ok(Errors {
         error: distance / squared_norm(&synthetic.truth),
         excess: distance / (players as f64 * synthetic.residual),
@@ -152,6 +151,7 @@ fn measure(cell: &Cell<SyntheticKey, (Contender, &Synthetic)>) -> Result<Errors>
 
 #[cfg(test)]
 mod tests {
+    use super::super::authors::span_norm;
     use super::super::linear::objective;
     use super::*;
     use apportion::Semivalue;
@@ -159,18 +159,23 @@ mod tests {
 
     #[test]
     fn the_game_has_the_shapley_values_and_the_gamma_it_was_made_for() {
-        for (players, gamma) in [(2, 0.5), (5, 0.01), (8, 1.0), (10, 100.0)] {
-            let synthetic = Synthetic::new(players, gamma, 7).unwrap();
+        for (players, alpha) in [(3, 0.5), (5, 0.2), (8, 0.5), (10, 0.8)] {
+            let synthetic = Synthetic::new(players, alpha, 7).unwrap();
             let phi = exact(&synthetic.game, Semivalue::Shapley).unwrap().values;
             let norm = squared_norm(&synthetic.truth);
             assert!(
                 squared_distance(&phi, &synthetic.truth) < 1e-20 * norm,
-                "{players} players, γ = {gamma}"
+                "{players} players, α = {alpha}"
             );
             let residual = objective(synthetic.game.values_in_order(), &phi);
-            assert!((residual - synthetic.residual).abs() < 1e-10 * residual || players == 2);
+            assert!((residual - synthetic.residual).abs() < 1e-10 * residual);
             let span = squared_norm(&times(&phi));
-            assert!((residual / span - gamma).abs() < 1e-8 * gamma || players == 2, "{}", residual / span);
+            let gamma = (alpha / (1.0 - alpha)).powi(2);
+            assert!((residual / span - gamma).abs() < 1e-8 * gamma, "{}", residual / span);
+            let all = synthetic.game.values_in_order().last().copied().unwrap();
+            assert!((all - 1.0).abs() < 1e-12 && (phi.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            let want = span_norm(players, alpha) + 1.0 / players as f64;
+            assert!((norm - want).abs() < 1e-10 * want, "{norm} != {want}");
         }
     }
 }

@@ -22,13 +22,15 @@ const fn look(colour: Colour, shape: Shape) -> Style {
 // No two are alike, and those that share a figure differ in colour, too: bands and dashes have nothing else.
 looks! {
     LEVERAGE_SHAP: GREEN, Circle;
-    LEVERAGE_SHAP_BERNOULLI: GREY, Circle;
+    LEVERAGE_SHAP_DETERMINISTIC: GREY, Circle;
     LEVERAGE_SHAP_UNPAIRED: SKY, Diamond;
+    LEVERAGE_SHAP_UNPAIRED_DISTINCT: SKY, Wedge;
     LEVERAGE_SHAP_WITH_REPLACEMENT: VERMILION, Diamond;
     KERNEL_SHAP: ORANGE, Square;
     KERNEL_SHAP_PAIRED: PURPLE, Square;
     OPTIMIZED_KERNEL_SHAP: BLUE, Triangle;
     PERMUTATION_SHAP: BLACK, Cross;
+    PERMUTATION_SHAP_WHOLE_BUDGET: BLACK, Diamond;
     KERNEL_BANZHAF: VERMILION, Circle;
     KERNEL_BANZHAF_UNPAIRED: SKY, Square;
     KERNEL_BANZHAF_WITHOUT_REPLACEMENT: PURPLE, Triangle;
