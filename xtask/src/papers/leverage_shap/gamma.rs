@@ -175,9 +175,6 @@ fn is_error_of_shapley_values(errors: &Curves, plotted: &Curves) -> Claim {
             significant(summary.third)
         ),
     )
-    .because(
-        "the authors compare with values that add up to 0, while v(N) − v(∅) = 1: 1/n is added to every squared distance",
-    )
 }
 
 /// Figure 5: median and quartiles of the error of the three main estimators.

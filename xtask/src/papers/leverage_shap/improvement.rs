@@ -3,11 +3,21 @@
 use super::contender::Contender::{self, LeverageShap};
 use super::sweep::Curves;
 use crate::comparison::Compete;
+use crate::reproduce::report::significant;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// The claim that the improvement over `rival` is especially substantial in a setting: in the same run, the error of Leverage SHAP over that of
-/// the rival is lower there than in the setting that it is compared with.
+/// How an improvement is measured, which the paper does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Measure {
+    /// The error of the rival over that of Leverage SHAP.
+    Ratio,
+    /// The error of the rival less that of Leverage SHAP.
+    Difference,
+}
+
+/// The claims that the improvement over `rival` is especially substantial in a setting: in the same run it is larger there than in the setting
+/// that it is compared with.
 ///
 /// `places` has the two settings of a panel, if it has both: the one that the claim names, then the other.
 pub(super) fn improvement(
@@ -15,39 +25,55 @@ pub(super) fn improvement(
     rival: Contender,
     (setting, case): (&str, &str),
     places: impl Fn(usize) -> Option<[(usize, usize); 2]>,
-) -> Claim {
-    let cases = curves.panels.iter().enumerate().filter_map(|(panel, title)| {
-        let places = places(panel)?;
-        let [named, other] = places.map(|place| ratios(curves, place, rival));
-        let median = |ratios: &[f64]| Summary::of(ratios).median;
-        if named.is_empty() || other.is_empty() {
-            return None;
-        }
-        let label = |at: usize| curves.levels[places[at].1].label.as_str();
-        let name = format!(
-            "{title} (median ratio {:.2} at {}, {:.2} at {})",
-            median(&named),
-            label(0),
-            median(&other),
-            label(1)
-        );
-        Some(Case::new(name, Test::ratio_below(&named, &other, 1.0)))
-    });
-    By::SignedRanks.in_all(
-        &format!(
-            "the improvement of Leverage SHAP over {} is especially substantial {setting}",
-            rival.title()
-        ),
-        "section 1.2",
-        case,
-        cases,
-    )
+) -> [Claim; 2] {
+    [(Measure::Ratio, "as a ratio"), (Measure::Difference, "as a difference")].map(|(measure, reading)| {
+        let cases = curves.panels.iter().enumerate().filter_map(|(panel, title)| {
+            let places = places(panel)?;
+            let [named, other] = places.map(|place| improvements(curves, place, rival, measure));
+            if named.is_empty() || other.is_empty() {
+                return None;
+            }
+            let label = |at: usize| curves.levels[places[at].1].label.as_str();
+            let median = |improvements: &[f64]| significant(Summary::of(improvements).median);
+            let name = format!(
+                "{title} (median {} at {}, {} at {})",
+                median(&named),
+                label(0),
+                median(&other),
+                label(1)
+            );
+            let test = match measure {
+                Measure::Ratio => Test::ratio_below(&other, &named, 1.0),
+                Measure::Difference => {
+                    let gains: Vec<f64> =
+                        named.iter().zip(&other).map(|(named, other)| named - other).collect();
+                    Test::above(&gains, 0.0)
+                }
+            };
+            Some(Case::new(name, test))
+        });
+        By::SignedRanks
+            .in_all(
+                &format!(
+                    "the improvement of Leverage SHAP over {} is especially substantial {setting}",
+                    rival.title()
+                ),
+                "section 1.2",
+                case,
+                cases,
+            )
+            .read_as(reading)
+    })
 }
 
-/// The error of Leverage SHAP over that of a rival, run by run.
-fn ratios(curves: &Curves, place: (usize, usize), rival: Contender) -> Vec<f64> {
+/// The improvement over a rival, run by run.
+fn improvements(curves: &Curves, place: (usize, usize), rival: Contender, measure: Measure) -> Vec<f64> {
     let (own, others) = curves.paired(place, (LeverageShap, rival));
-    own.iter().zip(&others).map(|(own, other)| own / other).collect()
+    let of = |(own, other): (&f64, &f64)| match measure {
+        Measure::Ratio => other / own,
+        Measure::Difference => other - own,
+    };
+    own.iter().zip(&others).map(of).collect()
 }
 
 #[cfg(test)]
@@ -56,13 +82,14 @@ mod tests {
     use crate::comparison::{Centre, Level, Point};
     use crate::reproduce::verdict::Verdict;
 
-    /// One panel of two levels, in which Leverage SHAP has these shares of the error of its rival.
-    fn curves(shares: [f64; 2]) -> Curves {
+    /// One panel of two levels, in which Leverage SHAP has these shares of the errors of its rival, which are of these scales.
+    fn curves(shares: [f64; 2], scales: [f64; 2]) -> Curves {
         let errors =
             |scale: f64| (0..20).map(|run| scale * (1.0 + f64::from(run * 7 % 20))).collect::<Vec<_>>();
         let points = shares.into_iter().enumerate().flat_map(|(level, share)| {
-            [(LeverageShap, share), (Contender::KernelShap, 1.0)]
-                .map(|(contender, scale)| Point::new(0, contender, level, false, errors(scale)).unwrap())
+            [(LeverageShap, share), (Contender::KernelShap, 1.0)].map(|(contender, share)| {
+                Point::new(0, contender, level, false, errors(share * scales[level])).unwrap()
+            })
         });
         let level = |label: &str, x| Level { label: label.to_owned(), x, tick: String::new() };
         Curves {
@@ -74,13 +101,17 @@ mod tests {
     }
 
     #[test]
-    fn an_improvement_is_more_substantial_where_the_ratio_of_errors_is_lower() {
-        let verdict = |shares| {
+    fn an_improvement_is_measured_by_ratio_and_by_difference() {
+        use Verdict::{DoesNotHold, Holds, Undecided};
+        let verdicts = |shares, scales| {
             let places = |_| Some([(0, 0), (0, 1)]);
-            improvement(&curves(shares), Contender::KernelShap, ("", ""), places).verdict
+            let claims = improvement(&curves(shares, scales), Contender::KernelShap, ("", ""), places);
+            claims.map(|claim| claim.verdict)
         };
-        assert_eq!(verdict([0.2, 0.5]), Verdict::Holds);
-        assert_eq!(verdict([0.5, 0.2]), Verdict::DoesNotHold);
-        assert_eq!(verdict([0.5, 0.5]), Verdict::Undecided);
+        assert_eq!(verdicts([0.2, 0.5], [1.0, 1.0]), [Holds, Holds]);
+        assert_eq!(verdicts([0.5, 0.2], [1.0, 1.0]), [DoesNotHold, DoesNotHold]);
+        assert_eq!(verdicts([0.5, 0.5], [1.0, 1.0]), [Undecided, Undecided]);
+        // Errors that are ten times as large leave more to improve.
+        assert_eq!(verdicts([0.5, 0.2], [10.0, 1.0]), [DoesNotHold, Holds]);
     }
 }

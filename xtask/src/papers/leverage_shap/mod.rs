@@ -9,6 +9,7 @@
 //! | [`printed`] | the numbers of the paper |
 //! | [`authors`], [`beside`] | the runs of the paper's authors; theirs beside ours |
 //! | [`improvement`] | where Leverage SHAP improves most |
+//! | [`algorithms`] | algorithms 1 and 3 as they are printed, and lemma J.1 |
 //! | [`scatter`] | figure 1 |
 //! | [`sizes`] | figure 2 |
 //! | [`sample_size`] | figures 3, 8, 10 |
@@ -17,6 +18,7 @@
 //! | [`tables`] | tables 1, 2, 4 |
 //! | [`notes`] | what reports say of how things were made |
 
+mod algorithms;
 mod authors;
 mod beside;
 mod contender;
