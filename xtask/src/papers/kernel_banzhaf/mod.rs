@@ -42,7 +42,7 @@ pub(crate) const PAPER: Paper = Paper {
     citation: "Liu, Witter, Korn, Alrashed, Paparas and Freire, Kernel Banzhaf: A Fast and Robust Estimator for Banzhaf Values, 2024",
     bibtex: r#"@misc{liu2024kernel,
   title         = {{Kernel Banzhaf}: A Fast and Robust Estimator for {Banzhaf} Values},
-  author        = {Liu, Yurong and Witter, R. Teal and Korn, Flip and Alrashed, Tarfah and Paparas, Dimitris and Musco, Christopher
+  author        = {Liu, Yurong and Witter, R. Teal and Korn, Flip and Alrashed, Tarfah and Paparas, Dimitris
                    and Freire, Juliana},
   year          = {2024},
   eprint        = {2410.08336},
