@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contender::Compete;
 use super::noise::Noise;
+use super::noisy::Times;
 use crate::reproduce::datasets::{Dataset, Known};
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
@@ -33,6 +34,12 @@ pub(crate) trait Run: Send + Sync {
 
     /// The game that a contender is given.
     fn game(&self, contender: Self::Contender) -> Result<Box<dyn Game + '_>>;
+
+    /// How often the published algorithm evaluates the coalitions that an estimate of a contender evaluates once, where it evaluates
+    /// repeated draws again.
+    fn times_evaluated(_: Self::Contender, _players: usize, _budget: usize, _seed: u64) -> Result<Times> {
+        Ok(Times::new())
+    }
 }
 
 /// The runs on some datasets.
@@ -207,7 +214,7 @@ pub(crate) fn digests<C: Compete>() -> Result<BTreeMap<C, Digest>> {
     C::all().iter().map(|&contender| Ok((contender, contender.digest()?))).collect()
 }
 
-/// The game of a run with its noise, which is the same for all contenders.
+/// The game of a run with its noise, which is drawn once and the same for all contenders.
 fn played<'a, R: Run>(
     instance: &'a R,
     contender: R::Contender,
@@ -216,14 +223,40 @@ fn played<'a, R: Run>(
     seed: u64,
 ) -> Result<Box<dyn Game + 'a>> {
     let noise_seed = derive_seed(&("noise", dataset, instance.number(), noise.sigma, seed))?;
-    noise.on(instance.game(contender)?, noise_seed)
+    noise.on(instance.game(contender)?, noise_seed, Times::new())
+}
+
+/// The seed of an estimate.
+pub(crate) fn estimate_seed(
+    dataset: &str,
+    estimator: &str,
+    budget: usize,
+    noise: Noise,
+    run: usize,
+    master: u64,
+) -> Result<u64> {
+    derive_seed(&("estimate", dataset, estimator, budget, noise.sigma, run, master))
+}
+
+/// The game of a run with noise that is drawn again at each evaluation of an estimate.
+fn played_anew<'a, R: Run>(cell: &EstimateCell<'a, R>, seed: u64) -> Result<Box<dyn Game + 'a>> {
+    let EstimateKey { dataset, estimator, budget, noise, run, .. } = cell.key;
+    let ((contender, instance), master) = (cell.with, cell.made_of.seed);
+    let noise_seed = derive_seed(&("noise", dataset, run, noise.sigma, master, estimator, budget))?;
+    let game = instance.game(contender)?;
+    let times = R::times_evaluated(contender, game.players(), budget, seed)?;
+    noise.on(game, noise_seed, times)
 }
 
 fn estimate<R: Run>(cell: &EstimateCell<'_, R>) -> Result<Estimate> {
     let EstimateKey { dataset, estimator, budget, noise, run, .. } = cell.key;
     let ((contender, instance), master) = (cell.with, cell.made_of.seed);
-    let game = played(instance, contender, noise, dataset, master)?;
-    let seed = derive_seed(&("estimate", dataset, estimator, budget, noise.sigma, run, master))?;
+    let seed = estimate_seed(dataset, estimator, budget, noise, run, master)?;
+    let game = if noise.is_at_each_evaluation() {
+        played_anew(cell, seed)?
+    } else {
+        played(instance, contender, noise, dataset, master)?
+    };
     let explanation = contender.estimator().estimate(&game, budget, seed)?;
     Ok(Estimate {
         values: explanation.values,
@@ -328,6 +361,7 @@ mod tests {
             (Made { noise: Noise::NONE, ..made.clone() }, false),
             (Made { noise: Noise::absolute(0.2), ..made.clone() }, false),
             (Made { noise: Noise::relative(0.1), ..made.clone() }, false),
+            (Made { noise: Noise::absolute(0.1).at_each_evaluation(), ..made.clone() }, false),
             (Made { contender: Changing::After, ..made.clone() }, false),
             (Made { budget: 80, ..made.clone() }, false),
         ];

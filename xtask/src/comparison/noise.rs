@@ -5,7 +5,7 @@ use apportion::Game;
 use apportion::games::Coalitions;
 use serde::Serialize;
 
-use super::noisy::Noisy;
+use super::noisy::{Noisy, Times};
 
 /// What the deviation of the noise is measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -21,12 +21,32 @@ enum Scale {
     Gain,
 }
 
+/// When the noise of a coalition is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Drawn {
+    /// Once in a run: every estimator observes the same noisy game.
+    OnceInARun,
+    /// Again at each evaluation, as in the authors' code.
+    AtEachEvaluation,
+}
+
 /// Normal noise on every value of a game.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Noise {
     /// Its deviation.
     pub(crate) sigma: f64,
     scale: Scale,
+    /// Results of noise that is drawn once are kept under keys from before there was another.
+    #[serde(skip_serializing_if = "Drawn::is_once")]
+    drawn: Drawn,
+}
+
+impl Drawn {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_once(&self) -> bool {
+        *self == Self::OnceInARun
+    }
 }
 
 impl Noise {
@@ -34,26 +54,43 @@ impl Noise {
 
     /// `v(S) + σ ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn absolute(sigma: f64) -> Self {
-        Self { sigma, scale: Scale::Absolute }
+        Self { sigma, scale: Scale::Absolute, drawn: Drawn::OnceInARun }
     }
 
     /// `v(S) + σ v(S) ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn relative(sigma: f64) -> Self {
-        Self { sigma, scale: Scale::Relative }
+        Self { sigma, scale: Scale::Relative, drawn: Drawn::OnceInARun }
     }
 
     /// `v(S) + σ |v(N)| ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn of_prediction(sigma: f64) -> Self {
-        Self { sigma, scale: Scale::Prediction }
+        Self { sigma, scale: Scale::Prediction, drawn: Drawn::OnceInARun }
     }
 
     /// `v(S) + σ |v(N) − v(∅)| ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn of_gain(sigma: f64) -> Self {
-        Self { sigma, scale: Scale::Gain }
+        Self { sigma, scale: Scale::Gain, drawn: Drawn::OnceInARun }
+    }
+
+    /// The same noise, drawn again at each evaluation.
+    pub(crate) fn at_each_evaluation(self) -> Self {
+        Self { drawn: Drawn::AtEachEvaluation, ..self }
+    }
+
+    /// Whether it is drawn again at each evaluation.
+    pub(crate) fn is_at_each_evaluation(self) -> bool {
+        self.drawn == Drawn::AtEachEvaluation
     }
 
     /// The game with this noise; ζ is a function of `seed` and the coalition.
-    pub(crate) fn on<'a>(self, game: Box<dyn Game + 'a>, seed: u64) -> Result<Box<dyn Game + 'a>> {
+    ///
+    /// The value of a coalition that is evaluated k times by `times` is the mean of k evaluations, each with its own noise.
+    pub(crate) fn on<'a>(
+        self,
+        game: Box<dyn Game + 'a>,
+        seed: u64,
+        times: Times,
+    ) -> Result<Box<dyn Game + 'a>> {
         if self.sigma == 0.0 {
             return Ok(game);
         }
@@ -66,7 +103,7 @@ impl Noise {
                 (self.sigma * (full - empty).abs(), false)
             }
         };
-        Ok(Box::new(Noisy::new(game, sigma, is_relative, seed)?))
+        Ok(Box::new(Noisy::new(game, sigma, is_relative, seed)?.with_times(times)))
     }
 }
 
@@ -99,19 +136,19 @@ mod tests {
     fn relative_noise_is_absolute_noise_times_the_value_and_others_are_times_the_ends() {
         let table: Vec<f64> = (0..16).map(|mask| f64::from(mask) - 3.0).collect();
         let game = || Box::new(TabulatedGame::new(table.clone(), 1).unwrap());
-        let absolute = values(&Noise::absolute(0.5).on(game(), 7).unwrap());
+        let absolute = values(&Noise::absolute(0.5).on(game(), 7, Times::new()).unwrap());
         let cases: [(Noise, Factor); 3] = [
             (Noise::relative(0.5), |value| value),
             (Noise::of_prediction(0.5), |_| 12.0),
             (Noise::of_gain(0.5), |_| 15.0),
         ];
         for (noise, times) in cases {
-            let got = values(&noise.on(game(), 7).unwrap());
+            let got = values(&noise.on(game(), 7, Times::new()).unwrap());
             for ((value, absolute), got) in table.iter().zip(&absolute).zip(got) {
                 assert_ne!(absolute, value, "there is noise");
                 assert!((got - value - times(*value) * (absolute - value)).abs() < 1e-12, "{noise:?}");
             }
         }
-        assert_eq!(values(&Noise::relative(0.0).on(game(), 7).unwrap()), table);
+        assert_eq!(values(&Noise::relative(0.0).on(game(), 7, Times::new()).unwrap()), table);
     }
 }

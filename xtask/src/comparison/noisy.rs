@@ -1,14 +1,19 @@
 //! Adds normal noise to a game.
 
+use std::collections::HashMap;
+
 use apportion::Game;
 use apportion::games::{Coalitions, GameError, Purpose, coalition_unit, stream};
 use rand::distr::Distribution;
 use rand_distr::StandardNormal;
 
+/// How often coalitions are evaluated, by their words; those that are missing, once.
+pub(crate) type Times = HashMap<Vec<u64>, u32>;
+
 /// The game `v(S) + ζ(S)`, ζ(S) ~ N(0, σ²) independent for each coalition and output (Leverage SHAP, appendix D); or `v(S) + v(S) ζ(S)`.
 ///
 /// The noise of a coalition is a function of the seed and the coalition, so that the noisy game is a game: asked twice, it says the
-/// same. The empty and the full coalition are noisy like any other. The streams are told apart by 48 bits of a hash: of a million
+/// same, unless coalitions are said to be evaluated several times. The empty and the full coalition are noisy like any other. The streams are told apart by 48 bits of a hash: of a million
 /// coalitions, two share their noise with probability 0.002.
 #[derive(Debug, Clone)]
 pub(super) struct Noisy<G> {
@@ -17,6 +22,7 @@ pub(super) struct Noisy<G> {
     /// Whether the noise is times the value that it is added to.
     is_relative: bool,
     seed: u64,
+    times: Times,
 }
 
 impl<G: Game> Noisy<G> {
@@ -31,7 +37,12 @@ impl<G: Game> Noisy<G> {
                 what: format!("the standard deviation of noise is finite and at least 0, not {sigma}"),
             });
         }
-        Ok(Self { game, sigma, is_relative, seed })
+        Ok(Self { game, sigma, is_relative, seed, times: Times::new() })
+    }
+
+    /// With the noise of a coalition that is evaluated k times: the mean of k draws, so that its variance is σ²/k.
+    pub(super) fn with_times(self, times: Times) -> Self {
+        Self { times, ..self }
     }
 }
 
@@ -86,9 +97,11 @@ impl<G: Game> Noisy<G> {
         let outputs = self.outputs();
         for (row, out) in batch.iter().zip(out.chunks_exact_mut(outputs)) {
             let mut rng = stream(self.seed, Purpose::Noise, coalition_unit(row));
+            let times =
+                if self.times.is_empty() { 1 } else { self.times.get(row.words()).copied().unwrap_or(1) };
             for value in out {
-                let standard: f64 = StandardNormal.sample(&mut rng);
-                let noise = self.sigma * standard;
+                let draws = (0..times).map(|_| -> f64 { StandardNormal.sample(&mut rng) });
+                let noise = self.sigma * (draws.sum::<f64>() / f64::from(times));
                 *value += if self.is_relative { *value * noise } else { noise };
             }
         }
@@ -132,6 +145,21 @@ mod tests {
         let variance = draws.iter().map(|x| x * x).sum::<f64>() / count;
         assert!(mean.abs() < 4.0 * 2.0 / 128.0, "{mean}");
         assert!((variance - 4.0).abs() < 4.0 * 4.0 * 2f64.sqrt() / 128.0, "{variance}");
+    }
+
+    /// 2^14 coalitions evaluated four times each: the mean of four draws has a quarter of the variance.
+    #[test]
+    fn coalitions_that_are_evaluated_again_have_the_mean_of_their_noise() {
+        let batch = Coalitions::from_masks(14, 0..1 << 14);
+        let times: Times = batch.iter().step_by(2).map(|row| (row.words().to_vec(), 4)).collect();
+        let game = || Noisy::new(TabulatedGame::from_fn(14, |_| 0.0).unwrap(), 2.0, false, 7).unwrap();
+        let (mut once, mut often) = (vec![0.0; batch.len()], vec![0.0; batch.len()]);
+        game().values(&batch, &mut once).unwrap();
+        game().with_times(times).values(&batch, &mut often).unwrap();
+        assert!(once.iter().zip(&often).skip(1).step_by(2).all(|(one, other)| one == other));
+        let means: Vec<f64> = often.into_iter().step_by(2).collect();
+        let variance = means.iter().map(|x| x * x).sum::<f64>() / means.len() as f64;
+        assert!((variance - 1.0).abs() < 4.0 * 2f64.sqrt() / 90.0, "{variance}");
     }
 
     #[test]

@@ -13,11 +13,6 @@ pub(crate) fn row_index(rows: usize, seed: u64) -> usize {
     stream(seed, Purpose::Experiment, 0).random_range(0..rows)
 }
 
-/// A row of `dataset` drawn with `seed`.
-pub(crate) fn row<M>(dataset: &Dataset<M>, seed: u64) -> Vec<f64> {
-    dataset.row(row_index(dataset.rows(), seed)).to_vec()
-}
-
 /// A row of `dataset` drawn with `seed`, by the protocol of the Leverage SHAP experiments. An entry that equals the baseline would make a null player, so it is taken from another random
 /// row; where 100 rows do not help (a constant column), it stays and the player is null.
 pub(crate) fn draw(dataset: &Dataset, seed: u64) -> Vec<f64> {

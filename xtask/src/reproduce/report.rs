@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::files::write_atomically;
-use super::verdict::Claim;
+use super::verdict::{Claim, Reading};
 
 /// One entry of a table.
 #[derive(Debug, Clone, Serialize)]
@@ -280,6 +280,17 @@ impl Report {
                 text.push_str("## Why\n\n");
                 for (claim, reason) in looked_into {
                     let _ = writeln!(text, "- {} ({}): {reason}", claim.claim, claim.verdict.words());
+                }
+                text.push('\n');
+            }
+            if self.claims.iter().any(|claim| !claim.readings.is_empty()) {
+                text.push_str(
+                    "## Readings\n\n| claim | reading | verdict | our numbers |\n| --- | --- | --- | --- |\n",
+                );
+                for claim in &self.claims {
+                    for Reading { reading, verdict, evidence } in &claim.readings {
+                        text.push_str(&line([claim.claim.as_str(), reading, &verdict.in_bold(), evidence]));
+                    }
                 }
                 text.push('\n');
             }

@@ -42,6 +42,24 @@ use crate::support::{FullBudget, StandardErrors, exact_if_affordable};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct OptimizedKernelShap;
 
+impl OptimizedKernelShap {
+    /// The coalitions that an estimate from `budget` evaluations evaluates besides ∅ and N, and the weights of their rows in the regression,
+    /// which sum to 1.
+    ///
+    /// # Errors
+    ///
+    /// [`EstimatorError::Sampler`](crate::EstimatorError::Sampler) for more rows than a sample can have.
+    pub fn weighted_coalitions(
+        players: usize,
+        budget: usize,
+        seed: u64,
+    ) -> Result<(Coalitions, Vec<f64>), crate::EstimatorError> {
+        let Chosen { coalitions, weights, .. } =
+            weighted_coalitions(players, budget.saturating_sub(2), seed, DrawsFrom::Remaining)?;
+        Ok((coalitions, weights))
+    }
+}
+
 impl Estimator for OptimizedKernelShap {
     fn name(&self) -> &'static str {
         "optimized-kernel-shap"

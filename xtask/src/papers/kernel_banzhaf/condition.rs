@@ -1,35 +1,122 @@
 //! Figure 5: the condition number of the sampled regression.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use serde::Serialize;
 
 use super::contender::Contender::{self, KernelBanzhaf, LeverageShap, OptimizedKernelShap};
 use super::experiment::{Curves, Experiment, MANY, Metric, curves, datasets, experiment, judged, look};
 use super::notes::shapley_notes;
-use crate::comparison::{Compete, Look, by_sample_size};
+use super::printed_k;
+use crate::comparison::{
+    Centre, Compete, Look, Noise, Point, Run, Step, by_sample_size, covers_all, estimate_seed,
+};
 use crate::reproduce::catalogue::Made;
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Claim};
 
-/// Figure 5: median and quartiles of the condition number of K for the three regressions.
+/// Figure 5: median and quartiles of the condition number of K for the three regressions, in both readings of K.
 pub(crate) fn fig5(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
-    let curves = curves(&experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::ConditionNumber)?;
+    let projected = curves(&experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::ConditionNumber)?;
+    let printed = printed(session, &experiment)?;
     let look = Look {
         floor: 1e-3,
+        columns: experiment.datasets.len().clamp(1, 4),
         ..look("Figure 5: condition number of K against sample size", "condition number")
     };
-    let mut made = curves.made(["dataset", "m"], &look, "Median condition number by sample size");
     let errors = errors(&experiment)?;
-    made.claims = judged(&experiment, &curves, |curves| claims(&experiment, curves, &errors));
+    let mut readings = Vec::new();
+    let mut all = Vec::new();
+    for (title, y, curves) in [
+        ("K as section 4.2 prints it", "condition number, K as printed", &printed),
+        ("equation 17, on Σx = 0 for Shapley", "condition number, equation 17", &projected),
+    ] {
+        let caption = format!("Median condition number by sample size: {title}");
+        all.push(curves.made(["dataset", "m"], &Look { y, ..look }, &caption));
+        readings.push((
+            title.to_owned(),
+            judged(&experiment, curves, |curves| claims(&experiment, curves, &errors)),
+        ));
+    }
+    let mut made = all.into_iter().reduce(Made::followed_by).context("there are two readings")?;
+    made.claims = Claim::over_readings(readings);
     made.notes = shapley_notes(&experiment);
     made.notes.extend(notes![
-        "K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{−½}: as AᵀA is a multiple of the identity (Banzhaf) or of the projection onto Σx = 0 (Shapley), \
-         its condition number is that of the Gram matrix of the weighted sampled rows, on Σx = 0 for Shapley",
+        "two readings of K, which the paper prints in two ways. Section 4.2: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{½}, on all of ℝⁿ, A having the rows √w(z)·z \
+         for Shapley values. It is similar to ÃᵀÃ, and so says nothing of how near Ã is to A: with every coalition sampled its condition number is \
+         that of AᵀA, which is 1 for Banzhaf and n·H − n + 1 for Shapley values, H = 1 + ½ + … + 1/(n − 1) (419 for n = 100)",
+        "equation 17: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{−½}, which is the identity when every coalition is sampled. As AᵀA is a multiple of the identity \
+         (Banzhaf) or of the projection onto Σx = 0 (Shapley, whose regression is on that plane), its condition number is that of the Gram matrix of \
+         the weighted sampled rows, on Σx = 0 for Shapley",
+        "the samples are those of figure 9",
         "no value where an estimator enumerates all coalitions (m ≥ 2^n) and so has no sampled regression",
     ]);
     made.datasets = datasets(&experiment, |_| true);
     Ok(made)
+}
+
+/// What tells a sampled matrix from others.
+#[derive(Serialize)]
+struct SampleKey {
+    dataset: &'static str,
+    players: usize,
+    estimator: &'static str,
+    budget: usize,
+    run: usize,
+}
+
+/// The condition numbers of K as printed, of the samples that the estimates are made from.
+fn printed(session: &Session, experiment: &Experiment<'_>) -> Result<Curves> {
+    let steps = by_sample_size();
+    let (mut cells, mut places) = (Vec::new(), Vec::new());
+    for contender in Contender::REGRESSIONS {
+        let probe = [(5, 20), (9, 60)].map(|(n, m)| printed_k::condition_number(contender, n, m, 1));
+        let probe = probe.into_iter().collect::<Result<Vec<_>>>()?;
+        let method = Digest::joined([&contender.digest()?, &Digest::of(probe)]);
+        for (panel, series) in experiment.datasets.iter().enumerate() {
+            let (dataset, players) = (series.known.name, series.known.players);
+            for (level, step) in steps.iter().enumerate() {
+                let Some(budget) = step.budget.evaluations(players) else { continue };
+                if covers_all(budget, players) {
+                    continue;
+                }
+                places.push((panel, contender, level));
+                for instance in &series.instances {
+                    let (estimator, run) = (contender.title(), instance.number());
+                    let made_of = Ingredients::new("K as printed", 1, session.seed, &Digest::of([]), &method);
+                    let key = SampleKey { dataset, players, estimator, budget, run };
+                    cells.push(Cell { key, made_of, with: contender });
+                }
+            }
+        }
+    }
+    // JSON knows no infinity, the condition number of a singular matrix.
+    let numbers: Vec<Option<f64>> = session.results(&cells, |cell| {
+        let SampleKey { dataset, players, estimator, budget, run } = cell.key;
+        let seed = estimate_seed(dataset, estimator, budget, Noise::NONE, run, session.seed)?;
+        let number = printed_k::condition_number(cell.with, players, budget, seed)?;
+        Ok(number.is_finite().then_some(number))
+    })?;
+    let mut rest = numbers.into_iter();
+    let points = places.into_iter().filter_map(|(panel, contender, level)| {
+        let runs = experiment.datasets[panel].instances.len();
+        let numbers = rest.by_ref().take(runs).map(|number| number.unwrap_or(f64::INFINITY));
+        Point::new(panel, contender, level, false, numbers.collect())
+    });
+    let points = points.collect();
+    let level = |step: Step| {
+        let mut level = step.level;
+        level.label = format!("K as printed, {}", level.label);
+        level
+    };
+    Ok(Curves {
+        panels: experiment.datasets.iter().map(|series| series.known.heading()).collect(),
+        levels: steps.into_iter().map(level).collect(),
+        points,
+        centre: Centre::Median,
+    })
 }
 
 /// The errors of figure 9.

@@ -26,7 +26,8 @@ fn monte_carlo(accounting: Accounting) -> MonteCarlo {
 }
 
 contenders! {
-    /// One of the paper's estimators: of Banzhaf values, and for comparison two of Shapley values; MC by both ways of counting.
+    /// One of the paper's estimators: of Banzhaf values, and for comparison two of Shapley values, each on two games; MC by both ways of
+    /// counting.
     ///
     /// Without standard errors. Those that draw with replacement go on sampling at budgets of 2^n and more, as in the paper: they never
     /// become exact.
@@ -42,6 +43,19 @@ contenders! {
     LeverageShap: "Leverage SHAP", LEVERAGE_SHAP,
         LeverageShap::default().with_standard_errors(STANDARD_ERRORS);
     OptimizedKernelShap: "Optimized Kernel SHAP", OPTIMIZED_KERNEL_SHAP, OptimizedKernelShap;
+    LeverageShapOnRows: "Leverage SHAP (50 rows)", LEVERAGE_SHAP_ON_ROWS,
+        LeverageShap::default().with_standard_errors(STANDARD_ERRORS);
+    OptimizedKernelShapOnRows: "Optimized Kernel SHAP (50 rows)", OPTIMIZED_KERNEL_SHAP_ON_ROWS, OptimizedKernelShap;
+}
+
+/// The game that an estimator is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GameOf {
+    PathDependent,
+    /// Interventional, with the column means as baseline.
+    Baseline,
+    /// Interventional, with background rows.
+    Rows,
 }
 
 impl Contender {
@@ -62,11 +76,36 @@ impl Contender {
     pub(crate) const REGRESSIONS: [Self; 3] =
         [Self::KernelBanzhaf, Self::LeverageShap, Self::OptimizedKernelShap];
 
+    /// The same, the Shapley values being those of a game with background rows.
+    pub(crate) const REGRESSIONS_ON_ROWS: [Self; 3] =
+        [Self::KernelBanzhaf, Self::LeverageShapOnRows, Self::OptimizedKernelShapOnRows];
+
+    /// The regressions on all games.
+    pub(crate) const ALL_REGRESSIONS: [Self; 5] = [
+        Self::KernelBanzhaf,
+        Self::LeverageShap,
+        Self::OptimizedKernelShap,
+        Self::LeverageShapOnRows,
+        Self::OptimizedKernelShapOnRows,
+    ];
+
+    /// What the game of the Shapley values has for absent features, and the regressions.
+    pub(crate) const BY_BACKGROUND: [(&str, [Self; 3]); 2] =
+        [("one baseline", Self::REGRESSIONS), ("50 background rows", Self::REGRESSIONS_ON_ROWS)];
+
+    pub(crate) fn game(self) -> GameOf {
+        match self {
+            Self::LeverageShap | Self::OptimizedKernelShap => GameOf::Baseline,
+            Self::LeverageShapOnRows | Self::OptimizedKernelShapOnRows => GameOf::Rows,
+            _ => GameOf::PathDependent,
+        }
+    }
+
     /// What it estimates.
     pub(crate) fn value(self) -> Semivalue {
-        match self {
-            Self::LeverageShap | Self::OptimizedKernelShap => Semivalue::Shapley,
-            _ => Semivalue::Banzhaf,
+        match self.game() {
+            GameOf::PathDependent => Semivalue::Banzhaf,
+            GameOf::Baseline | GameOf::Rows => Semivalue::Shapley,
         }
     }
 }

@@ -2,15 +2,18 @@
 
 use std::sync::{Arc, OnceLock};
 
-use anyhow::{Context, Result};
-use apportion::games::{ClosedForm, SumOfUnanimity, TabulatedGame};
+use anyhow::{Context, Result, bail};
+use apportion::games::{ClosedForm, Purpose, SumOfUnanimity, TabulatedGame, stream};
+use apportion::samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
 use apportion::trees::{Exact, InterventionalOracle, PathDependentGame, PathDependentOracle};
-use apportion::{Background, Game, MarginalGame, Rows, Semivalue};
+use apportion::{Background, Ensemble, Game, MarginalGame, Rows, Semivalue};
+use rand::seq::index;
 use serde::Serialize;
 
-use super::contender::Contender;
+use super::contender::{Contender, GameOf};
 use super::linear;
-use crate::comparison::{Run, Series};
+use super::trees_on_rows::TreesOnRows;
+use crate::comparison::{Run, Series, Times};
 use crate::reproduce::datasets::{Dataset, Known};
 use crate::reproduce::explicand;
 use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
@@ -20,17 +23,24 @@ use crate::reproduce::store::derive_seed;
 /// The most players for which all coalitions are evaluated.
 pub(crate) const SMALL: usize = 20;
 
+/// Background rows of an interventional game that has not one baseline.
+pub(crate) const BACKGROUND: usize = 50;
+
 /// A dataset's trees and an explicand. Banzhaf values are those of the path-dependent game, Shapley values those of the interventional
-/// game with the column means as baseline.
+/// game, with the column means as baseline or with 50 other rows as background.
 pub(crate) struct Instance {
     dataset: Arc<Dataset>,
     run: usize,
     explicand: Vec<f64>,
+    baseline: Background,
+    /// Random rows other than the explicand.
     background: Background,
     /// Banzhaf values of the path-dependent game, exact.
     banzhaf: Vec<f64>,
-    /// Shapley values of the interventional game, exact.
+    /// Shapley values of the interventional game with the baseline, exact.
     shapley: OnceLock<Vec<f64>>,
+    /// The same with the background rows.
+    shapley_on_rows: OnceLock<Vec<f64>>,
     /// `‖Aφ − b‖²` of the path-dependent game.
     least_objective: OnceLock<f64>,
 }
@@ -39,7 +49,14 @@ impl Instance {
     /// Run `run` on `dataset` under the master seed `seed`.
     pub(crate) fn new(dataset: &Arc<Dataset>, run: usize, seed: u64) -> Result<Self> {
         let name = dataset.known.name;
-        let explicand = explicand::row(dataset, derive_seed(&("explicand", name, run, seed))?);
+        let explained = explicand::row_index(dataset.rows(), derive_seed(&("explicand", name, run, seed))?);
+        let explicand = dataset.row(explained).to_vec();
+        let mut rng = stream(derive_seed(&("background", name, run, seed))?, Purpose::Experiment, 0);
+        let others = index::sample(&mut rng, dataset.rows() - 1, BACKGROUND).into_iter();
+        let background: Vec<f64> = others
+            .flat_map(|row| dataset.row(if row < explained { row } else { row + 1 }))
+            .copied()
+            .collect();
         let banzhaf = PathDependentOracle::new(&dataset.model)
             .and_then(|oracle| oracle.values(Semivalue::Banzhaf, Rows::new(&explicand, explicand.len())))
             .with_context(|| format!("{name}, run {run}: no exact Banzhaf values"))?
@@ -48,9 +65,11 @@ impl Instance {
             dataset: Arc::clone(dataset),
             run,
             explicand,
-            background: Background::baseline(dataset.means.clone())?,
+            baseline: Background::baseline(dataset.means.clone())?,
+            background: Background::rows(background, dataset.known.players)?,
             banzhaf,
             shapley: OnceLock::new(),
+            shapley_on_rows: OnceLock::new(),
             least_objective: OnceLock::new(),
         })
     }
@@ -61,20 +80,27 @@ impl Instance {
 
     /// The values that `contender` estimates, exactly.
     pub(crate) fn truth(&self, contender: Contender) -> Result<&[f64]> {
-        if contender.value() == Semivalue::Banzhaf {
-            return Ok(&self.banzhaf);
-        }
-        if let Some(shapley) = self.shapley.get() {
+        let (background, shapley) = match contender.game() {
+            GameOf::PathDependent => return Ok(&self.banzhaf),
+            GameOf::Baseline => (&self.baseline, &self.shapley),
+            GameOf::Rows => (&self.background, &self.shapley_on_rows),
+        };
+        if let Some(shapley) = shapley.get() {
             return Ok(shapley);
         }
         let rows = Rows::new(&self.explicand, self.explicand.len());
-        let shapley = InterventionalOracle::new(&self.dataset.model, self.background.as_rows(), None)
+        let values = InterventionalOracle::new(&self.dataset.model, background.as_rows(), None)
             .and_then(|oracle| oracle.values(Semivalue::Shapley, rows))
             .with_context(|| {
                 format!("{}, run {}: no exact Shapley values", self.dataset.known.name, self.run)
             })?
             .values;
-        Ok(self.shapley.get_or_init(|| shapley))
+        Ok(shapley.get_or_init(|| values))
+    }
+
+    /// The interventional game with the background rows, a value of which takes predictions of all these rows.
+    pub(crate) fn predicted(&self) -> Result<MarginalGame<'_, Ensemble>> {
+        Ok(MarginalGame::new(&self.dataset.model, &self.explicand, &self.background)?)
     }
 
     /// `‖Aφ − b‖²`, where [`least_objectives`] has found it.
@@ -97,15 +123,37 @@ impl Run for Instance {
     }
 
     fn game_name(contender: Contender) -> &'static str {
-        if contender.value() == Semivalue::Banzhaf { "path-dependent" } else { "interventional" }
+        match contender.game() {
+            GameOf::PathDependent => "path-dependent",
+            GameOf::Baseline => "interventional",
+            GameOf::Rows => "interventional, 50 rows",
+        }
     }
 
     fn game(&self, contender: Contender) -> Result<Box<dyn Game + '_>> {
-        Ok(if contender.value() == Semivalue::Banzhaf {
-            Box::new(self.path_dependent()?)
-        } else {
-            Box::new(MarginalGame::new(&self.dataset.model, &self.explicand, &self.background)?)
+        let (model, explicand) = (&self.dataset.model, &self.explicand);
+        Ok(match contender.game() {
+            GameOf::PathDependent => Box::new(self.path_dependent()?),
+            GameOf::Baseline => Box::new(MarginalGame::new(model, explicand, &self.baseline)?),
+            GameOf::Rows => Box::new(TreesOnRows::new(model, explicand, &self.background)?),
         })
+    }
+
+    /// The authors' Kernel Banzhaf evaluates each row that it draws; Optimized Kernel SHAP merges repeated draws first, and Leverage SHAP
+    /// has none.
+    fn times_evaluated(contender: Contender, players: usize, budget: usize, seed: u64) -> Result<Times> {
+        if contender.value() == Semivalue::Shapley {
+            return Ok(Times::new());
+        }
+        if contender != Contender::KernelBanzhaf {
+            bail!("figure 4 has three regressions");
+        }
+        let sampler = WithReplacement { law: SizeLaw::binomial(players)?, pairing: Pairing::Paired };
+        let mut times = Times::new();
+        for row in sampler.sample(budget - 2, seed)?.coalitions().iter() {
+            *times.entry(row.words().to_vec()).or_default() += 1;
+        }
+        Ok(times)
     }
 }
 
@@ -158,6 +206,7 @@ pub(crate) fn least_objectives(session: &Session, datasets: &[Series<Instance>])
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::Compete;
     use crate::comparison::relative_error;
     use crate::reproduce::datasets::{Library, known};
     use apportion::estimators::exact;
@@ -168,7 +217,9 @@ mod tests {
             let dataset = Library::embedded().get(known(name)).unwrap().unwrap();
             for run in 0..3 {
                 let instance = Instance::new(&dataset, run, 0).unwrap();
-                for contender in [Contender::KernelBanzhaf, Contender::LeverageShap] {
+                for contender in
+                    [Contender::KernelBanzhaf, Contender::LeverageShap, Contender::LeverageShapOnRows]
+                {
                     let game = instance.game(contender).unwrap();
                     let brute_force = exact(&game, contender.value()).unwrap().values;
                     assert!(
@@ -178,5 +229,17 @@ mod tests {
                 }
             }
         }
+    }
+    #[test]
+    fn kernel_banzhaf_evaluates_the_coalitions_that_are_counted() {
+        let game = SumOfUnanimity::random(6, 20, 3, 1);
+        for seed in 0..20 {
+            let times = Instance::times_evaluated(Contender::KernelBanzhaf, 6, 50, seed).unwrap();
+            assert_eq!(times.values().sum::<u32>(), 48);
+            let ends = [0, 63].into_iter().filter(|&mask| times.contains_key(&vec![mask])).count();
+            let got = Contender::KernelBanzhaf.estimator().estimate(&game, 50, seed).unwrap();
+            assert_eq!(got.evaluations, 2 + times.len() - ends, "∅ and N are always evaluated");
+        }
+        assert!(Instance::times_evaluated(Contender::Msr, 6, 50, 0).is_err());
     }
 }

@@ -6,6 +6,8 @@
 //! | [`instance`] | one run on a dataset: explicand, games, exact values |
 //! | [`experiment`] | the datasets, and how far estimates are from the truth |
 //! | [`linear`] | the regression over all coalitions |
+//! | [`trees_on_rows`] | the interventional game of trees against background rows |
+//! | [`printed_k`] | K of figure 5 as the text prints it |
 //! | [`scatter`] | figure 1 |
 //! | [`sample_size`] | figures 2, 9 |
 //! | [`noise`] | figures 3, 4 |
@@ -29,10 +31,12 @@ mod networks;
 mod noise;
 mod notes;
 mod objective;
+mod printed_k;
 mod replacement;
 mod sample_size;
 mod scatter;
 mod time;
+mod trees_on_rows;
 
 use crate::reproduce::catalogue::{Contest, Paper, artefact};
 

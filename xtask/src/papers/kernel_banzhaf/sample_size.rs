@@ -3,8 +3,7 @@
 use anyhow::Result;
 
 use super::contender::Contender::{
-    self, KernelBanzhaf, KernelBanzhafUnpaired, LeverageShap, MonteCarlo, MonteCarloTwice, Msr,
-    OptimizedKernelShap,
+    self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, MonteCarloTwice, Msr,
 };
 use super::experiment::{
     Curves, Experiment, MANY, MULTIPLE, Metric, curves, datasets, experiment, judged, look,
@@ -145,36 +144,41 @@ fn ratios(curves: &Curves) -> Table {
 /// Figure 9: median and quartiles of the normalized error of the three regressions.
 pub(crate) fn fig9(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
-    let curves = curves(&experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::NormalizedError)?;
+    let all = &Contender::ALL_REGRESSIONS;
+    let curves = curves(&experiment, all, &by_sample_size(), Metric::NormalizedError)?;
     let look = look(
         "Figure 9: normalized error against sample size (Banzhaf: path-dependent; Shapley: interventional)",
         "relative squared error",
     );
     let made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² / ‖φ‖² by sample size");
-    let claims = judged(&experiment, &curves, |curves| {
-        vec![
-            ordered_for_many(&experiment, curves),
-            difference_grows(&experiment, curves),
-            without_replacement_wins_small(curves),
-            narrower_bands(&experiment, curves),
-        ]
+    let readings = Contender::BY_BACKGROUND.map(|(background, regressions)| {
+        let claims = judged(&experiment, &curves.only(|_| true, &regressions), |curves| {
+            vec![
+                ordered_for_many(&experiment, curves, regressions),
+                difference_grows(&experiment, curves, regressions),
+                without_replacement_wins_small(curves, regressions),
+                narrower_bands(&experiment, curves, regressions),
+            ]
+        });
+        (background.to_owned(), claims)
     });
+    let claims = Claim::over_readings(readings.into());
     Ok(Made { claims, notes: shapley_notes(&experiment), datasets: datasets(&experiment, |_| true), ..made })
 }
 
 /// Kernel Banzhaf, then Leverage SHAP, then Optimized Kernel SHAP.
-fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
+fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves, regressions: [Contender; 3]) -> Claim {
+    let [banzhaf, leverage, optimized] = regressions;
     let places = curves.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);
     let cases = places.map(|place| {
         let ratio = |pair| curves.ratio(place, pair).unwrap_or(f64::NAN);
         let name = format!(
             "{} ({:.2} : 1 : {:.2})",
             curves.place(place.0, place.1),
-            ratio((KernelBanzhaf, LeverageShap)),
-            ratio((OptimizedKernelShap, LeverageShap))
+            ratio((banzhaf, leverage)),
+            ratio((optimized, leverage))
         );
-        let ascending =
-            Contender::REGRESSIONS.windows(2).map(|pair| curves.is_below(place, (pair[0], pair[1]), 1.0));
+        let ascending = regressions.windows(2).map(|pair| curves.is_below(place, (pair[0], pair[1]), 1.0));
         Case::new(name, Test::all(ascending))
     });
     By::SignedRanks.in_all(
@@ -188,12 +192,12 @@ fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
 }
 
 /// Leverage SHAP's error over Kernel Banzhaf's, run by run.
-fn differences(curves: &Curves, place: (usize, usize)) -> Vec<f64> {
-    let (leverage, banzhaf) = curves.paired(place, (LeverageShap, KernelBanzhaf));
+fn differences(curves: &Curves, place: (usize, usize), [banzhaf, leverage, _]: [Contender; 3]) -> Vec<f64> {
+    let (leverage, banzhaf) = curves.paired(place, (leverage, banzhaf));
     leverage.iter().zip(&banzhaf).map(|(one, other)| one / other).collect()
 }
 
-fn difference_grows(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
+fn difference_grows(experiment: &Experiment<'_>, curves: &Curves, regressions: [Contender; 3]) -> Claim {
     let level = MULTIPLES.iter().position(|&multiple| multiple == MULTIPLE).unwrap_or_default();
     let mut places: Vec<(usize, usize)> = curves.open_places().filter(|place| place.1 == level).collect();
     places.sort_by_key(|place| experiment.players(place.0));
@@ -204,7 +208,7 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
             if n == more {
                 continue;
             }
-            let [one, other] = [narrow, wide].map(|place| differences(curves, place));
+            let [one, other] = [narrow, wide].map(|place| differences(curves, place, regressions));
             let median = |ratios: &[f64], runs: &[usize]| Summary::of(&picked(ratios, runs)).median;
             let runs = one.len().min(other.len());
             let ratio = Resamples::of(runs, |runs| median(&one, runs) / median(&other, runs));
@@ -224,27 +228,33 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
     )
 }
 
-fn without_replacement_wins_small(curves: &Curves) -> Claim {
+/// On the narrowest dataset at every sample size: at m ≥ 2^n, too, where draws without replacement are all coalitions, which is
+/// the reason that the paper gives.
+fn without_replacement_wins_small(curves: &Curves, [banzhaf, leverage, optimized]: [Contender; 3]) -> Claim {
     let narrowest = curves.open_places().map(|place| place.0).next();
-    let places = || curves.open_places().filter(|place| Some(place.0) == narrowest);
-    let cases = [LeverageShap, OptimizedKernelShap].into_iter().flat_map(|shap| {
-        let cases = curves.below_cases(places(), (shap, KernelBanzhaf), 1.0);
+    let places = || curves.places().into_iter().filter(|place| Some(place.0) == narrowest);
+    let cases = [leverage, optimized].into_iter().flat_map(|shap| {
+        let cases = curves.below_cases(places(), (shap, banzhaf), 1.0);
         cases.into_iter().map(move |case| case.of(shap.title()))
     });
     By::SignedRanks.in_most(
         "where n is small, as in Diabetes, the estimators of Shapley values perform better, as they sample without replacement",
         "section 4.2",
-        "a sample size with m < 2^n on the narrowest dataset, and an estimator of Shapley values; it agrees if it is below Kernel Banzhaf in \
-         the same run",
+        "a sample size on the narrowest dataset, m ≥ 2^n among them, and an estimator of Shapley values; it agrees if it is below Kernel \
+         Banzhaf in the same run",
         cases,
     )
 }
 
-fn narrower_bands(experiment: &Experiment<'_>, curves: &Curves) -> Claim {
+fn narrower_bands(
+    experiment: &Experiment<'_>,
+    curves: &Curves,
+    [banzhaf, leverage, optimized]: [Contender; 3],
+) -> Claim {
     let width: fn(&Summary) -> f64 = |summary| summary.third / summary.first;
     let places = || curves.open_places().filter(|&(panel, _)| experiment.players(panel) < MANY);
-    let cases = [LeverageShap, OptimizedKernelShap].into_iter().flat_map(|shap| {
-        let cases = curves.summary_cases(places(), (KernelBanzhaf, shap), [width; 2], 1.0);
+    let cases = [leverage, optimized].into_iter().flat_map(|shap| {
+        let cases = curves.summary_cases(places(), (banzhaf, shap), [width; 2], 1.0);
         cases.into_iter().map(move |case| case.of(shap.title()))
     });
     By::Resampling.in_most(

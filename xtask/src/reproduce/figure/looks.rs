@@ -31,6 +31,9 @@ looks! {
     OPTIMIZED_KERNEL_SHAP: BLUE, Triangle;
     PERMUTATION_SHAP: BLACK, Cross;
     PERMUTATION_SHAP_WHOLE_BUDGET: BLACK, Diamond;
+    /// The Shapley regressions on a background of rows, beside those on one baseline.
+    LEVERAGE_SHAP_ON_ROWS: SKY, Cross;
+    OPTIMIZED_KERNEL_SHAP_ON_ROWS: BLACK, Diamond;
     KERNEL_BANZHAF: VERMILION, Circle;
     KERNEL_BANZHAF_UNPAIRED: SKY, Square;
     KERNEL_BANZHAF_WITHOUT_REPLACEMENT: PURPLE, Triangle;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use super::readings::Reading;
 use super::test::{By, Test};
 use super::{FALSE_ALARM, FEWEST_RUNS, Verdict};
 
@@ -88,6 +89,9 @@ pub(crate) struct Claim {
     pub(crate) printed: Option<String>,
     /// Why it does not hold, where that was looked into.
     pub(crate) reason: Option<Cow<'static, str>>,
+    /// What it comes to in each of its readings; empty where there is but one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) readings: Vec<Reading>,
     /// Whether it is about measured times, which no run repeats.
     #[serde(skip)]
     pub(crate) is_of_times: bool,
@@ -149,14 +153,9 @@ impl Claim {
             evidence,
             printed: None,
             reason: None,
+            readings: Vec::new(),
             is_of_times: false,
         }
-    }
-
-    /// The claim in one reading of what it says.
-    pub(crate) fn read_as(mut self, reading: &str) -> Self {
-        self.claim = format!("{reading}: {}", self.claim);
-        self
     }
 
     /// The claim as one about measured times.

@@ -4,22 +4,25 @@
 //! |---|---|
 //! | [`test`](mod@test) | tests over runs: how probable what was seen would be by chance |
 //! | [`claim`] | a claim over cases, each of them tested |
+//! | [`readings`] | a claim that can be read in several ways |
 //! | [`reason`] | why claims do not hold |
 //!
 //! The rules are fixed before the numbers are seen, and are printed with the verdict. A claim that does not reproduce is a finding.
 
 mod claim;
+mod readings;
 mod reason;
 mod test;
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use claim::{Case, Claim, MISSING_REASON, Needed, are_contradicted, is_of_project};
+pub(crate) use readings::Reading;
 pub(crate) use reason::has_reason;
 pub(crate) use test::{By, Resamples, Test};
 
 /// The version of the rules: raised, with a line in the change log, when a rule changes.
-pub(crate) const RULES: u32 = 3;
+pub(crate) const RULES: u32 = 4;
 
 /// The chance that a claim of which nothing is true has a case beyond chance for it, and as much against one of which all is true.
 pub(crate) const FALSE_ALARM: f64 = 0.05;

@@ -1,0 +1,130 @@
+//! Claims that can be read in several ways: judged in each reading, counted once.
+
+use serde::Serialize;
+
+use super::{Claim, Verdict};
+
+/// What a claim comes to in one of its readings.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Reading {
+    pub(crate) reading: String,
+    pub(crate) verdict: Verdict,
+    pub(crate) evidence: String,
+}
+
+impl Claim {
+    /// Claims that were judged in several readings, each once with the verdicts of all its readings. Every reading has the same claims in
+    /// the same order.
+    ///
+    /// # Panics
+    ///
+    /// If the readings do not have the same claims.
+    pub(crate) fn over_readings(readings: Vec<(String, Vec<Self>)>) -> Vec<Self> {
+        let count = readings.first().map_or(0, |(_, claims)| claims.len());
+        let mut judged: Vec<Vec<(String, Self)>> = (0..count).map(|_| Vec::new()).collect();
+        for (reading, claims) in readings {
+            assert_eq!(claims.len(), count, "{reading}: other claims");
+            for (of_claim, claim) in judged.iter_mut().zip(claims) {
+                of_claim.push((reading.clone(), claim));
+            }
+        }
+        judged.into_iter().filter_map(in_readings).collect()
+    }
+}
+
+/// The claim that was judged in these readings; none without a reading.
+fn in_readings(judged: Vec<(String, Claim)>) -> Option<Claim> {
+    let first = judged.first()?.1.clone();
+    assert!(judged.iter().all(|(_, claim)| claim.claim == first.claim), "not readings of {}", first.claim);
+    let verdict = over(judged.iter().map(|(_, claim)| claim.verdict));
+    let rule = format!(
+        "judged in each of {} readings; holds: in all of them; partly: in one of them, or partly in more of them than it fails in; undecided: \
+         none says anything; in each reading {}",
+        judged.len(),
+        first.rule
+    );
+    let evidence = if verdict == Verdict::NotTested {
+        first.evidence.clone()
+    } else {
+        let short = |(reading, claim): &(String, Claim)| {
+            let numbers = claim.evidence.split(';').next().unwrap_or_default();
+            format!("{reading}: {} ({numbers})", claim.verdict.words())
+        };
+        judged.iter().map(short).collect::<Vec<_>>().join("; ")
+    };
+    let readings = judged.into_iter().map(|(reading, claim)| Reading {
+        reading,
+        verdict: claim.verdict,
+        evidence: claim.evidence,
+    });
+    Some(Claim { verdict, rule, evidence, readings: readings.collect(), ..first })
+}
+
+/// The verdict on a claim, given those in its readings. One that was not tested has no say.
+fn over(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    let tested: Vec<Verdict> =
+        verdicts.filter(|verdict| !matches!(verdict, Verdict::NotTested | Verdict::Vacuous)).collect();
+    let number = |wanted: Verdict| tested.iter().filter(|verdict| **verdict == wanted).count();
+    let (holds, partly, fails) =
+        (number(Verdict::Holds), number(Verdict::HoldsPartly), number(Verdict::DoesNotHold));
+    match tested.len() {
+        0 => Verdict::NotTested,
+        all if holds == all => Verdict::Holds,
+        _ if holds > 0 || partly > fails => Verdict::HoldsPartly,
+        _ if partly + fails == 0 => Verdict::Undecided,
+        _ => Verdict::DoesNotHold,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{DoesNotHold, Holds, HoldsPartly, NotTested, Undecided};
+
+    #[test]
+    fn a_claim_holds_in_all_its_readings_or_not_wholly() {
+        for (readings, want) in [
+            (&[][..], NotTested),
+            (&[NotTested, NotTested], NotTested),
+            (&[Holds, Holds], Holds),
+            (&[Holds, NotTested], Holds),
+            (&[Holds, Undecided], HoldsPartly),
+            (&[Holds, DoesNotHold], HoldsPartly),
+            (&[HoldsPartly, HoldsPartly, DoesNotHold], HoldsPartly),
+            (&[HoldsPartly, DoesNotHold], DoesNotHold),
+            (&[HoldsPartly, DoesNotHold, DoesNotHold], DoesNotHold),
+            (&[Undecided, Undecided], Undecided),
+            (&[Undecided, DoesNotHold], DoesNotHold),
+        ] {
+            assert_eq!(over(readings.iter().copied()), want, "{readings:?}");
+        }
+    }
+
+    fn claims(verdicts: [Verdict; 2]) -> Vec<Claim> {
+        let evidence = "of 2 cases 1 beyond chance for it; against: b";
+        let claim = |(name, verdict)| Claim::of_verdict(name, verdict).and(evidence);
+        ["first", "second"].into_iter().zip(verdicts).map(claim).collect()
+    }
+
+    #[test]
+    fn two_claims_in_three_readings_are_two_claims_that_name_their_readings() {
+        let readings = [[Holds, DoesNotHold], [DoesNotHold, DoesNotHold], [Holds, NotTested]];
+        let titles = ["as printed", "on the plane", "corrected"];
+        let readings = titles.into_iter().zip(readings).map(|(title, of)| (title.to_owned(), claims(of)));
+        let judged = Claim::over_readings(readings.collect());
+        let found: Vec<_> = judged.iter().map(|claim| (claim.claim.as_str(), claim.verdict)).collect();
+        assert_eq!(found, [("first", HoldsPartly), ("second", DoesNotHold)]);
+        assert!(
+            judged[0].evidence.contains("as printed: holds (") && judged[0].evidence.contains("on the plane")
+        );
+        assert!(judged[0].readings[2].evidence.ends_with("against: b") && judged[0].readings.len() == 3);
+        assert!(Claim::over_readings(Vec::new()).is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "other claims")]
+    fn readings_of_other_claims_are_refused() {
+        let few = claims([Holds, Holds]).split_off(1);
+        Claim::over_readings(vec![("a".to_owned(), claims([Holds, Holds])), ("b".to_owned(), few)]);
+    }
+}
