@@ -239,7 +239,7 @@ pub(crate) fn estimate_seed(
 }
 
 /// The game of a run with noise that is drawn again at each evaluation of an estimate.
-fn played_anew<'a, R: Run>(cell: &EstimateCell<'a, R>, seed: u64) -> Result<Box<dyn Game + 'a>> {
+fn played_each_time<'a, R: Run>(cell: &EstimateCell<'a, R>, seed: u64) -> Result<Box<dyn Game + 'a>> {
     let EstimateKey { dataset, estimator, budget, noise, run, .. } = cell.key;
     let ((contender, instance), master) = (cell.with, cell.made_of.seed);
     let noise_seed = derive_seed(&("noise", dataset, run, noise.sigma, master, estimator, budget))?;
@@ -253,7 +253,7 @@ fn estimate<R: Run>(cell: &EstimateCell<'_, R>) -> Result<Estimate> {
     let ((contender, instance), master) = (cell.with, cell.made_of.seed);
     let seed = estimate_seed(dataset, estimator, budget, noise, run, master)?;
     let game = if noise.is_at_each_evaluation() {
-        played_anew(cell, seed)?
+        played_each_time(cell, seed)?
     } else {
         played(instance, contender, noise, dataset, master)?
     };

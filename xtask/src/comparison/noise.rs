@@ -43,7 +43,6 @@ pub(crate) struct Noise {
 }
 
 impl Drawn {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_once(&self) -> bool {
         *self == Self::OnceInARun
     }

@@ -45,7 +45,7 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
     made.notes = shapley_notes(&experiment);
     made.notes.extend(notes![
         "two readings of K, which the paper prints in two ways. Section 4.2: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{½}, on all of ℝⁿ, A having the rows √w(z)·z \
-         for Shapley values. It is similar to ÃᵀÃ, and so says nothing of how near Ã is to A: with every coalition sampled its condition number is \
+         for Shapley values. It is similar to ÃᵀÃ, and so does not measure how close Ã is to A: with every coalition sampled its condition number is \
          that of AᵀA, which is 1 for Banzhaf and n·H − n + 1 for Shapley values, H = 1 + ½ + … + 1/(n − 1) (419 for n = 100)",
         "equation 17: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{−½}, which is the identity when every coalition is sampled. As AᵀA is a multiple of the identity \
          (Banzhaf) or of the projection onto Σx = 0 (Shapley, whose regression is on that plane), its condition number is that of the Gram matrix of \

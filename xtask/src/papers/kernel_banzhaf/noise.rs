@@ -126,7 +126,7 @@ const READINGS: [Reading; 3] = [
 
 /// Whether noise is drawn once in a run or at each evaluation, and how titles say it.
 const DRAWN: [(&str, fn(Noise) -> Noise); 2] =
-    [("drawn once", |noise| noise), ("drawn anew", Noise::at_each_evaluation)];
+    [("drawn once", |noise| noise), ("drawn each time", Noise::at_each_evaluation)];
 
 /// Figure 4: median and quartiles of the normalized error of the three regressions, in each reading of its noise and of its game.
 pub(crate) fn fig4(session: &Session) -> Result<Made> {
@@ -177,7 +177,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
         "the paper says of the noise: \"normalized based on the raw output of the set function\". Each reading of it has its own panels: noise in \
          proportion to the value of each coalition, to that of all players, and to what these add to that of none. A claim is judged in \
          each, and counted once. The game with 50 background rows is played with the first of them",
-        "noise drawn once: the noise of a coalition is the same in a run for every estimator, σ being the same. Drawn anew: at each evaluation, \
+        "noise drawn once: the noise of a coalition is the same in a run for every estimator, σ being the same. Drawn each time: at each evaluation, \
          as in the authors' code, so that a coalition which Kernel Banzhaf draws k times is observed with k independent errors. Within an \
          estimate the two differ only where coalitions are drawn again, which is rare unless m is a good part of 2^n",
     ]);

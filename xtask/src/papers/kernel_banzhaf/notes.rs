@@ -32,8 +32,8 @@ pub(super) fn notes(experiment: &Experiment<'_>) -> Vec<String> {
 pub(super) fn shapley_notes(experiment: &Experiment<'_>) -> Vec<String> {
     let mut notes = notes![
         TREES,
-        "games: path-dependent for Kernel Banzhaf; interventional for the estimators of Shapley values, of which the paper does not say what \
-         stands for absent features: with the column means as one baseline, and with 50 random rows other than the explicand, as for its \
+        "games: path-dependent for Kernel Banzhaf; interventional for the estimators of Shapley values, for which the paper does not specify \
+         the background: with the column means as one baseline, and with 50 random rows other than the explicand, as for its \
          networks (appendix B) and in the README of its code. Claims are judged for both. Truths: the exact values of these games, which are \
          different games of the same explicand",
         "Kernel Banzhaf draws with replacement; the estimators of Shapley values draw without, and are exact at m ≥ 2^n",

@@ -31,7 +31,7 @@ looks! {
     OPTIMIZED_KERNEL_SHAP: BLUE, Triangle;
     PERMUTATION_SHAP: BLACK, Cross;
     PERMUTATION_SHAP_WHOLE_BUDGET: BLACK, Diamond;
-    /// The Shapley regressions on a background of rows, beside those on one baseline.
+    /// The Shapley regressions with background rows, next to those with one baseline.
     LEVERAGE_SHAP_ON_ROWS: SKY, Cross;
     OPTIMIZED_KERNEL_SHAP_ON_ROWS: BLACK, Diamond;
     KERNEL_BANZHAF: VERMILION, Circle;

@@ -39,7 +39,7 @@ fn in_readings(judged: Vec<(String, Claim)>) -> Option<Claim> {
     let verdict = over(judged.iter().map(|(_, claim)| claim.verdict));
     let rule = format!(
         "judged in each of {} readings; holds: in all of them; partly: in one of them, or partly in more of them than it fails in; undecided: \
-         none says anything; in each reading {}",
+         in all of them; in each reading {}",
         judged.len(),
         first.rule
     );
@@ -60,7 +60,7 @@ fn in_readings(judged: Vec<(String, Claim)>) -> Option<Claim> {
     Some(Claim { verdict, rule, evidence, readings: readings.collect(), ..first })
 }
 
-/// The verdict on a claim, given those in its readings. One that was not tested has no say.
+/// The verdict on a claim, given those in its readings. One that was not tested does not count.
 fn over(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     let tested: Vec<Verdict> =
         verdicts.filter(|verdict| !matches!(verdict, Verdict::NotTested | Verdict::Vacuous)).collect();
