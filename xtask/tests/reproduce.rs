@@ -101,7 +101,7 @@ fn checkpoints(out: &Path, paper: &str) -> PathBuf {
 const ARTEFACTS: [(&str, usize, &[&str]); PAPERS.len()] = [
     ("leverage-shap", 11, &["table1", "table2", "table3", "table4"]),
     ("kernel-banzhaf", 10, &[]),
-    ("group-explainers", 6, &["partition"]),
+    ("group-explainers", 6, &["partition", "two-step"]),
     ("projected-sgd", 3, &["steps", "interactions", "bounds", "markov", "deviation"]),
     ("l-c-shapley", 5, &["table1", "table2", "evaluations", "theorems"]),
     ("estimators", 0, &["budgets", "until"]),

@@ -10,6 +10,7 @@
 //! | [`runs`] | the estimates of one run, kept as a cell |
 //! | [`convergence`] | figures 1 to 6 |
 //! | [`partition`] | groups from data |
+//! | [`two_step`] | two-step values as printed, and as corrected |
 //! | [`notes`] | what reports say of how things were made |
 
 mod convergence;
@@ -20,6 +21,7 @@ mod notes;
 mod partition;
 mod runs;
 mod truth;
+mod two_step;
 
 use crate::reproduce::catalogue::{Paper, artefact};
 use convergence::figure;
@@ -72,6 +74,11 @@ pub(crate) const PAPER: Paper = Paper {
             "partition",
             "groups from data by hierarchical clustering, experiment 2a",
             partition::partition,
+        ),
+        artefact(
+            "two-step",
+            "what two-step Shapley values sum to, as printed and as corrected, experiments 3a and 3b",
+            two_step::two_step,
         ),
     ],
 };

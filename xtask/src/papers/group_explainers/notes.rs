@@ -14,6 +14,7 @@ pub(super) fn notes(session: &Session) -> Vec<String> {
             "explicands: {} of the rows of D, twice as many as runs and at most all 100",
             runs::explicands(session)
         ),
-        "two-step values are those of the game less v(∅), without which a group's members would not sum to what the group gets",
+        "two-step values are those of the game less v(∅), without which a group's members would not sum to what the group gets; as printed: \
+         group-explainers/two-step",
     ]
 }

@@ -7,6 +7,7 @@ use apportion::media::{Outputs, Score, ScoredGame, Text};
 
 use super::masking::ranked;
 use super::method::{Method, exact};
+use super::reading::Reading;
 use super::scores::Scores;
 use super::subject::{Found, Sample, Shown, Subject, texts};
 use super::verdicts::{advantage, ahead_by};
@@ -19,7 +20,14 @@ use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 /// The methods of the table, beside exact Shapley values.
-const METHODS: [Method; 4] = [Method::CShapley, Method::LShapley, Method::KernelShap, Method::SampleShapley];
+const METHODS: [Method; 6] = [
+    Method::CShapley,
+    Method::LShapley,
+    Method::EquationSixPresent,
+    Method::LShapleyPresent,
+    Method::KernelShap,
+    Method::SampleShapley,
+];
 
 /// Runs over which errors of methods that draw are averaged.
 const DRAWS: u64 = 100;
@@ -61,7 +69,8 @@ pub(super) fn table2(session: &Session) -> Result<Made> {
     for explained in &all {
         let rows = explained.rows();
         for (name, scores) in &rows {
-            let file = format!("{}-{}.html", explained.subject.name, name.to_lowercase());
+            let name = name.to_lowercase().replace(", ", "-").replace(' ', "-").replace('*', "");
+            let file = format!("{}-{name}.html", explained.subject.name);
             session.leave(file, explained.text.to_html(&scores.values)?.into_bytes());
         }
     }
@@ -165,10 +174,10 @@ impl Explained<'_> {
 }
 
 fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
-    let comparisons = |measure: fn(&Row) -> &[f64], sign: f64| -> Vec<Case> {
+    let comparisons = |reading: Reading, measure: fn(&Row) -> &[f64], sign: f64| -> Vec<Case> {
         let of_subject = |explained: &Explained<'_>| {
             let mut found = Vec::new();
-            for own in [Method::LShapley, Method::CShapley] {
+            for own in [reading.l_shapley(), reading.c_shapley_on_texts()] {
                 for rival in [Method::KernelShap, Method::SampleShapley] {
                     let (Some(own), Some(rival)) = (explained.row(own), explained.row(rival)) else {
                         continue;
@@ -220,26 +229,27 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
         isolated = isolated.and(&format!("{name}: alone {}", significant(explained.alone[at])));
         weight = weight.and(&format!("{name}: φ(not) = {}", significant(explained.exact.values[at])));
     }
-    vec![
-        weight,
-        isolated,
-        ahead_by(
+    let mut claims = vec![weight, isolated];
+    for reading in Reading::ALL {
+        let near = ahead_by(
             "L-Shapley and C-Shapley yield good approximations to the Shapley values: nearer than KernelSHAP and SampleShapley",
             "sections 3 and 4; table 2",
             &format!(
                 "a model, a method and another; it agrees if the relative ℓ2 distance to the exact values is lower, of methods that draw the mean over {DRAWS} runs"
             ),
-            comparisons(|row| &row.errors, 1.0),
-        ),
-        ahead_by(
+            comparisons(reading, |row| &row.errors, 1.0),
+        );
+        let ranked = ahead_by(
             "L-Shapley and C-Shapley rank words more as Shapley values do than KernelSHAP and SampleShapley",
             "sections 3 and 4; table 2",
             &format!(
                 "a model, a method and another; it agrees if Spearman's rank correlation with the exact values is higher, of methods that draw the mean over {DRAWS} runs"
             ),
-            comparisons(|row| &row.correlations, -1.0),
-        ),
-    ]
+            comparisons(reading, |row| &row.correlations, -1.0),
+        );
+        claims.extend([reading.of(near), reading.of(ranked)]);
+    }
+    claims
 }
 
 /// White at 0, blue at 1, red at −1.
@@ -254,7 +264,7 @@ fn foreground(share: f64) -> Colour {
 }
 
 /// Sizes in points.
-const NAMES: f64 = 104.0;
+const NAMES: f64 = 216.0;
 const ROW: f64 = 27.0;
 const CHARACTER: f64 = 7.0;
 const GAP: f64 = 10.0;

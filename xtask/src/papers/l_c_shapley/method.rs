@@ -6,13 +6,14 @@ use apportion::estimators::{
 };
 use apportion::games::Graph;
 use apportion::media::{Outputs, Saliency, Score};
-use apportion::values::GraphValue;
+use apportion::values::{Coefficients, GraphValue, Outside};
 use apportion::{Background, Estimator, Game, Model, Semivalue};
 use serde::Serialize;
 
+use super::dual::Dual;
 use super::lime::Lime;
 use super::scores::Scores;
-use super::squares::{self, Worth};
+use super::squares;
 use super::subject::{Sample, Shown, predict};
 use crate::reproduce::figure::{Style, looks};
 use crate::reproduce::ingredients::Digest;
@@ -31,6 +32,12 @@ pub(super) enum Method {
     LShapley,
     /// C-Shapley by regression (section 4.3.2), on n-grams and squares up to 4.
     CShapley,
+    /// L-Shapley of order 1 with the players outside neighbourhoods present, as in the authors' code.
+    LShapleyPresent,
+    /// The regression of C-Shapley on the [dual game](Dual): the players outside an n-gram or a square are present.
+    CShapleyPresent,
+    /// What the authors' code computes on texts: equation 6 of order 1, with the players outside neighbourhoods present.
+    EquationSixPresent,
     KernelShap,
     /// SampleShapley: random orders (Štrumbelj and Kononenko).
     SampleShapley,
@@ -49,9 +56,11 @@ pub(super) enum Method {
 
 impl Method {
     /// Those that texts are explained by: the paper's, and then ours.
-    pub(super) const OF_TEXTS: [Self; 7] = [
+    pub(super) const OF_TEXTS: [Self; 9] = [
         Self::LShapley,
         Self::CShapley,
+        Self::LShapleyPresent,
+        Self::EquationSixPresent,
         Self::KernelShap,
         Self::SampleShapley,
         Self::Lime,
@@ -60,8 +69,9 @@ impl Method {
     ];
 
     /// Those that images are explained by: the paper's, and then ours.
-    pub(super) const OF_IMAGES: [Self; 7] = [
+    pub(super) const OF_IMAGES: [Self; 8] = [
         Self::CShapley,
+        Self::CShapleyPresent,
         Self::KernelShap,
         Self::SampleShapley,
         Self::Saliency,
@@ -83,6 +93,9 @@ impl Method {
         match self {
             Self::LShapley => ("L-Shapley", looks::L_SHAPLEY),
             Self::CShapley => ("C-Shapley", looks::C_SHAPLEY),
+            Self::LShapleyPresent => ("L-Shapley, present*", looks::L_SHAPLEY_PRESENT),
+            Self::CShapleyPresent => ("C-Shapley, present*", looks::C_SHAPLEY_PRESENT),
+            Self::EquationSixPresent => ("C-Shapley, equation 6, present*", looks::EQUATION_SIX_PRESENT),
             Self::KernelShap => ("KernelSHAP", looks::KERNEL_SHAP),
             Self::SampleShapley => ("SampleShapley", looks::RANDOM_ORDERS),
             Self::Lime => ("LIME", looks::LIME),
@@ -108,11 +121,13 @@ impl Method {
         }
         let game = sample.game(model)?;
         let budget = EVALUATIONS * game.players();
-        let estimated = |estimator: &dyn Estimator| {
+        let estimated_in = |game: &dyn Game, estimator: &dyn Estimator| {
             let budget = budget.max(estimator.minimum_budget(game.players()));
-            let explanation = estimator.estimate(&game, budget, seed)?;
+            let explanation = estimator.estimate(game, budget, seed)?;
             anyhow::Ok(Scores { values: explanation.values, evaluations: explanation.evaluations })
         };
+        let estimated = |estimator: &dyn Estimator| estimated_in(&game, estimator);
+        let regression = || ConnectedRegression::new(sample.graph.clone()).order(LARGEST);
         let on_graph = |value: GraphValue| {
             let explanation = OnGraph::new(sample.graph.clone(), value).values(&game)?;
             anyhow::Ok(Scores { values: explanation.values, evaluations: explanation.evaluations })
@@ -120,14 +135,20 @@ impl Method {
         match self {
             Self::LShapley => on_graph(GraphValue::l_shapley(1)),
             Self::Connected => on_graph(GraphValue::c_shapley(1)),
-            Self::CShapley => estimated(&ConnectedRegression::new(sample.graph.clone()).order(LARGEST)),
+            Self::CShapley => estimated(&regression()),
+            Self::LShapleyPresent => on_graph(GraphValue::l_shapley(1).with_outside(Outside::Present)),
+            Self::CShapleyPresent => estimated_in(&Dual(&game), &regression()),
+            Self::EquationSixPresent => {
+                let printed = GraphValue::c_shapley(1).with_coefficients(Coefficients::Printed);
+                on_graph(printed.with_outside(Outside::Present))
+            }
             Self::KernelShap => estimated(&KernelShap::default()),
             Self::SampleShapley => {
                 estimated(&OptimizedMonteCarlo::default().with_orders(Orders::Independent))
             }
             Self::LeverageShap => estimated(&LeverageShap::default()),
-            Self::EqualWeights => squares::scores(&game, &sample.graph, LARGEST, Worth::OnEmptyImage),
-            Self::TakenAway => squares::scores(&game, &sample.graph, LARGEST, Worth::TakenAway),
+            Self::EqualWeights => squares::scores(&game, &sample.graph, LARGEST),
+            Self::TakenAway => squares::scores(&Dual(&game), &sample.graph, LARGEST),
             Self::Lime | Self::Saliency => {
                 let surrogate = Lime::default().explain(&game, budget.max(2), seed)?;
                 Ok(Scores { values: surrogate.coefficients, evaluations: surrogate.evaluations })
@@ -191,17 +212,81 @@ mod tests {
         // n-grams up to 4: 4d − 6, and both ends.
         assert_eq!(evaluations(Method::CShapley), 4 * 30 - 6 + 2);
         assert_eq!(evaluations(Method::Connected), 3 * 30 - 3 + 2);
+        // The same subsets are taken away; U \ i is among them.
+        assert_eq!(evaluations(Method::LShapleyPresent), 4 * 30 - 5 + 2);
+        assert_eq!(evaluations(Method::EquationSixPresent), 4 * 30 - 5 + 2);
+        assert_eq!(evaluations(Method::CShapleyPresent), 4 * 30 - 6 + 2);
         assert_eq!(evaluations(Method::Saliency), 2 * 30);
     }
 
     #[test]
     fn methods_answer_alike_for_a_seed_and_their_digests_differ() {
-        let methods: Vec<Method> = Method::OF_TEXTS.into_iter().chain([Method::Saliency]).collect();
+        let others = [Method::CShapleyPresent, Method::Saliency];
+        let methods: Vec<Method> = Method::OF_TEXTS.into_iter().chain(others).collect();
         for (at, one) in methods.iter().enumerate() {
             assert_eq!(one.digest().unwrap(), one.digest().unwrap());
             for other in &methods[at + 1..] {
                 assert_ne!(one.digest().unwrap(), other.digest().unwrap(), "{one:?} {other:?}");
             }
         }
+    }
+
+    /// v(S) of a sample.
+    fn table(sample: &Sample) -> apportion::games::TabulatedGame {
+        apportion::games::TabulatedGame::from_game(&sample.game(&probe).unwrap()).unwrap()
+    }
+
+    /// The authors' `construct_positions_dict_localshapley` and `construct_positions_connectedshapley` with one neighbour on each side,
+    /// written out. They join the last word to the first, so only words inside are compared.
+    #[test]
+    fn with_others_present_words_inside_have_the_scores_of_the_authors_code() {
+        let players = 7;
+        let sample = probe_sample(Graph::line(players)).unwrap();
+        let game = table(&sample);
+        let all = (1_u64 << players) - 1;
+        let [local, connected] = [Method::LShapleyPresent, Method::EquationSixPresent]
+            .map(|method| method.scores(&probe, &sample, 0).unwrap().values);
+        for word in 1..players - 1 {
+            let around = 0b111 << (word - 1);
+            let ones = all & !around;
+            let gain = |included: u64| {
+                game.value(included | ones)[0] - game.value((included & !(1 << word)) | ones)[0]
+            };
+            let mut wanted = [0.0; 2];
+            for (left, right) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let included = 1 << word | left << (word - 1) | right << (word + 1);
+                let size = f64::from(1 + left as u32 + right as u32);
+                // 1 / C(2, size − 1) / 3, and 2 / (size (size + 1) (size + 2)).
+                let of_local = if size == 2.0 { 1.0 / 6.0 } else { 1.0 / 3.0 };
+                wanted[0] += of_local * gain(included);
+                wanted[1] += 2.0 / (size * (size + 1.0) * (size + 2.0)) * gain(included);
+            }
+            assert!((local[word] - wanted[0]).abs() < 1e-12, "{word}");
+            assert!((connected[word] - wanted[1]).abs() < 1e-12, "{word}");
+        }
+    }
+
+    /// The normal equations of Σ_S w(S) (Σ_{i ∈ S} φ_i − [v(N) − v(N \ S)])², over n-grams up to 4.
+    #[test]
+    fn with_others_present_the_regression_is_on_what_is_lost_without_each_n_gram() {
+        let players = 8;
+        let sample = probe_sample(Graph::line(players)).unwrap();
+        let game = table(&sample);
+        let all = (1_u64 << players) - 1;
+        let values = Method::CShapleyPresent.scores(&probe, &sample, 0).unwrap().values;
+        let mut slopes = vec![0.0; players];
+        for length in 1..=LARGEST {
+            // 1 / (C(8, s) s (8 − s)).
+            let weight = 1.0 / ([8.0, 28.0, 56.0, 70.0][length - 1] * (length * (players - length)) as f64);
+            for first in 0..=players - length {
+                let taken = ((1_u64 << length) - 1) << first;
+                let lost = game.value(all)[0] - game.value(all & !taken)[0];
+                let residual = values[first..first + length].iter().sum::<f64>() - lost;
+                slopes[first..first + length].iter_mut().for_each(|slope| *slope += weight * residual);
+            }
+        }
+        assert!(slopes.iter().all(|slope| slope.abs() < 1e-12), "{slopes:?}");
+        let absent = Method::CShapley.scores(&probe, &sample, 0).unwrap().values;
+        assert!(values.iter().zip(&absent).any(|(one, other)| (one - other).abs() > 1e-3));
     }
 }

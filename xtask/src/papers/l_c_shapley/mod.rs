@@ -6,6 +6,7 @@
 //! | [`networks`] | networks in files |
 //! | [`subject`] | what is explained: test samples with their players, and a model |
 //! | [`method`] | the methods, at four evaluations per player |
+//! | [`dual`], [`reading`] | other players present, as in the authors' code |
 //! | [`masking`] | what masking does to the log-odds, kept as cells |
 //! | [`verdicts`], [`curves`] | comparisons sample by sample; figures and tables of curves |
 //! | [`neighbourhood`] | figure 1 |
@@ -15,12 +16,13 @@
 //! | [`pixels`] | figure 3 |
 //! | [`gallery`] | figures 4 and 5 |
 //! | [`evaluations`] | evaluations by the number of players |
-//! | [`theorems`] | theorems 1 and 2 |
+//! | [`theorems`] | theorems 1 and 2, and section 4.2 |
 //! | [`notes`] | what reports say of how things were made |
 
 mod curves;
 #[allow(dead_code, reason = "some of what is read serves tests alone, or networks")]
 mod data;
+mod dual;
 mod evaluations;
 mod gallery;
 mod highlights;
@@ -36,6 +38,7 @@ mod networks;
 mod networks;
 mod notes;
 mod pixels;
+mod reading;
 mod scores;
 mod squares;
 mod subject;
@@ -84,7 +87,7 @@ pub(crate) const PAPER: Paper = Paper {
         ),
         artefact(
             "theorems",
-            "errors of L-Shapley and C-Shapley against their bounds, 4ε and 6ε, on laws that are known whole",
+            "errors of L-Shapley and C-Shapley against their bounds, 4ε and 6ε, on laws that are known whole; C-Shapley and the Myerson value",
             theorems::theorems,
         ),
     ],

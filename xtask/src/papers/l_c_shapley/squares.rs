@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! φ = (XᵀX)⁻¹ XᵀF,   F_S = v(S) − v(∅)          equal weights: the formula that the paper prints last
-//!                    F_S = v(N) − v(N ∖ S)      and squares that are taken away from the whole image
+//!                    F_S = v(N) − v(N ∖ S)      the same of the dual game: squares that are taken away from the whole image
 //! ```
 
 use anyhow::Result;
@@ -18,39 +18,18 @@ use super::scores::Scores;
 /// Coalitions that are evaluated at a time.
 const BATCH: usize = 256;
 
-/// What a square of pixels is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Worth {
-    /// v(S) − v(∅).
-    OnEmptyImage,
-    /// v(N) − v(N ∖ S).
-    TakenAway,
-}
-
 /// The least squares solution with equal weights on the squares of up to `largest` × `largest` nodes.
-pub(super) fn scores(game: &dyn Game, graph: &Graph, largest: usize, worth: Worth) -> Result<Scores> {
+pub(super) fn scores(game: &dyn Game, graph: &Graph, largest: usize) -> Result<Scores> {
     let squares = squares(graph, largest);
     let players = game.players();
     let mut asked = Coalitions::new(players);
-    match worth {
-        Worth::OnEmptyImage => {
-            asked.push_empty();
-            asked.extend(&squares);
-        }
-        Worth::TakenAway => {
-            asked.push_full();
-            squares.iter().for_each(|square| asked.push(square.complement().view()));
-        }
-    }
+    asked.push_empty();
+    asked.extend(&squares);
     let mut values = vec![0.0; asked.len()];
     for (batch, values) in values.chunks_mut(BATCH).enumerate() {
         game.values(&asked.slice(batch * BATCH..batch * BATCH + values.len()), values)?;
     }
     let gains: Vec<f64> = values[1..].iter().map(|value| value - values[0]).collect();
-    let gains = match worth {
-        Worth::OnEmptyImage => gains,
-        Worth::TakenAway => gains.iter().map(|gain| -gain).collect(),
-    };
     let weights = vec![1.0; squares.len()];
     let solution = least_squares(&Design::new(&squares, &weights)?, &gains, 1, Constraint::None)?;
     Ok(Scores { values: solution.coefficients().to_vec(), evaluations: asked.len() })
@@ -78,6 +57,7 @@ fn squares(graph: &Graph, largest: usize) -> Coalitions {
 
 #[cfg(test)]
 mod tests {
+    use super::super::dual::Dual;
     use super::*;
     use apportion::Estimator;
     use apportion::estimators::ConnectedRegression;
@@ -91,8 +71,9 @@ mod tests {
     fn an_additive_game_is_divided_exactly_by_both() {
         let worths: Vec<f64> = (0..12).map(|at| (f64::from(at) * 0.7).sin()).collect();
         let game = Additive::new(worths.clone()).unwrap();
-        for worth in [Worth::OnEmptyImage, Worth::TakenAway] {
-            let found = scores(&game, &grid(3, 4), 3, worth).unwrap();
+        let games: [&dyn Game; 2] = [&game, &Dual(&game)];
+        for game in games {
+            let found = scores(game, &grid(3, 4), 3).unwrap();
             // 12 pixels, 6 squares of four, 2 of nine, and one end.
             assert_eq!(found.evaluations, 21);
             for (value, wanted) in found.values.iter().zip(&worths) {
@@ -106,8 +87,8 @@ mod tests {
         // All or nothing: alone no pixel does anything, and without any the whole is lost.
         let everyone =
             TabulatedGame::from_fn(4, |coalition| if coalition == 0b1111 { 1.0 } else { 0.0 }).unwrap();
-        let alone = scores(&everyone, &grid(2, 2), 1, Worth::OnEmptyImage).unwrap();
-        let without = scores(&everyone, &grid(2, 2), 1, Worth::TakenAway).unwrap();
+        let alone = scores(&everyone, &grid(2, 2), 1).unwrap();
+        let without = scores(&Dual(&everyone), &grid(2, 2), 1).unwrap();
         assert_eq!((alone.values, without.values), (vec![0.0; 4], vec![1.0; 4]));
     }
 
@@ -116,8 +97,8 @@ mod tests {
         let game = pairs();
         let regression = ConnectedRegression::new(grid(20, 20)).order(4);
         let by_kernel = regression.estimate(&game, usize::MAX, 0).unwrap().values;
-        let alone = scores(&game, &grid(20, 20), 1, Worth::OnEmptyImage).unwrap().values;
-        let equal = scores(&game, &grid(20, 20), 4, Worth::OnEmptyImage).unwrap().values;
+        let alone = scores(&game, &grid(20, 20), 1).unwrap().values;
+        let equal = scores(&game, &grid(20, 20), 4).unwrap().values;
         let furthest = |values: &[f64]| {
             let differences = values.iter().zip(&alone).map(|(value, alone)| (value - alone).abs());
             differences.fold(0.0, f64::max)

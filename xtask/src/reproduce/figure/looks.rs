@@ -52,10 +52,13 @@ looks! {
     GRADIENT_INVERSE: GREEN, Triangle;
     DEFAULT_GRADIENT: PURPLE, Diamond;
     L_SHAPLEY: PURPLE, Circle;
+    L_SHAPLEY_PRESENT: GREY, Square;
     C_SHAPLEY: VERMILION, Square;
     C_SHAPLEY_EXACT: SKY, Triangle;
     C_SHAPLEY_EQUAL: PURPLE, Wedge;
     C_SHAPLEY_TAKEN_AWAY: BLACK, Wedge;
+    C_SHAPLEY_PRESENT: SKY, Wedge;
+    EQUATION_SIX_PRESENT: YELLOW, Square;
     LIME: BLACK, Triangle;
     SALIENCY: GREY, Cross;
 }

@@ -1,7 +1,7 @@
 //! Why claims do not hold: what was found when it was looked into.
 //!
 //! The reasons are data, in `xtask/reasons.json`: artefact, claim, reason. A claim is named by how it ends, so that one reason serves all
-//! readings of it.
+//! readings of it; where several ends fit, the longest is meant, so that one reading may have a reason to itself.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -34,8 +34,9 @@ fn reason(artefact: &str, claim: &Claim) -> Option<&'static str> {
 
 /// The reason for a claim that ends like this, whatever its verdict.
 fn known(artefact: &str, claim: &str) -> Option<&'static str> {
-    let found = REASONS.get(artefact)?.iter().find(|(end, _)| claim.ends_with(end.as_str()))?;
-    Some(found.1)
+    let fits = REASONS.get(artefact)?.iter().filter(|(end, _)| claim.ends_with(end.as_str()));
+    let known = fits.max_by_key(|(end, _)| end.len())?;
+    Some(known.1)
 }
 
 /// Whether there is a reason for a claim about an artefact, to be printed if it does not hold.

@@ -12,9 +12,11 @@
 //! E |φ̂_i − φ_i| ≤ 4ε,      E |φ̃_i − φ_i| ≤ 6ε                                                              (9), (11)
 //! ```
 //!
-//! All of it is computed exactly, of laws of seven features ([`law`]): every ε by all sets, every mean over all x.
+//! All of it is computed exactly, of laws of seven features ([`law`]): every ε by all sets, every mean over all x. What section 4.2 says of
+//! the Myerson value is in [`myerson`].
 
 mod law;
+mod myerson;
 
 use anyhow::Result;
 use apportion::Semivalue;
@@ -293,11 +295,14 @@ pub(crate) fn theorems(session: &Session) -> Result<Made> {
             Series { kind, order, by_memory }
         })
         .collect();
+    let graphs = myerson::compare()?;
+    let mut claims = claims(&all);
+    claims.extend(myerson::claims(&graphs)?);
     Ok(Made {
         data: data(&all),
         figure: Some(figure(&all)),
-        tables: vec![table(&all)],
-        claims: claims(&all),
+        tables: vec![table(&all), myerson::table(&graphs)],
+        claims,
         notes: notes![
             "exact: seven binary features and a label, ln P(x, y) with normal couplings of neighbours and of the label; those of a block of three \
              features as drawn, all others times the memory. Explained is the feature in the middle of the block, v_x(S) = E[ln P(Y | x_S) | x]",
@@ -306,6 +311,8 @@ pub(crate) fn theorems(session: &Session) -> Result<Made> {
              neighbourhood, the weights sum to 1, and the theorem's proof holds for them",
             "as Myerson: the contribution is that of the component that the feature is in, which differs from v(U) − v(U \\ i) where the parts of \
              U \\ i depend on each other; the theorem says nothing of it",
+            "Myerson value (section 4.2): d players, neighbourhoods of order d, so that all players are in each of them; games in which disconnected sets \
+             add up, as condition 12 has it",
             "with other neighbours: the same value on a line in another order, beside the ε of the true neighbourhood",
         ],
         datasets: Vec::new(),

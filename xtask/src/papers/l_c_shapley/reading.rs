@@ -1,0 +1,49 @@
+//! Where the players are that are not in a coalition's neighbourhood: absent in the paper, present in the authors' code.
+//!
+//! Definitions 1 and 2 have v(T) for T within `N_k(i)`, so that the players outside are absent. The released code, which is for texts,
+//! evaluates v(T ∪ (N \ `N_k(i)`)). Every claim on L-Shapley and C-Shapley is judged in both readings.
+
+use super::method::Method;
+use crate::reproduce::verdict::Claim;
+
+/// A reading of where the other players are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    Absent,
+    Present,
+}
+
+impl Reading {
+    pub(super) const ALL: [Self; 2] = [Self::Absent, Self::Present];
+
+    pub(super) fn l_shapley(self) -> Method {
+        match self {
+            Self::Absent => Method::LShapley,
+            Self::Present => Method::LShapleyPresent,
+        }
+    }
+
+    /// On texts: the regression that the paper describes, and equation 6, which the authors' code computes.
+    pub(super) fn c_shapley_on_texts(self) -> Method {
+        match self {
+            Self::Absent => Method::CShapley,
+            Self::Present => Method::EquationSixPresent,
+        }
+    }
+
+    /// On images, for which no code was released: the regression.
+    pub(super) fn c_shapley_on_images(self) -> Method {
+        match self {
+            Self::Absent => Method::CShapley,
+            Self::Present => Method::CShapleyPresent,
+        }
+    }
+
+    /// A claim in this reading.
+    pub(super) fn of(self, claim: Claim) -> Claim {
+        claim.read_as(match self {
+            Self::Absent => "other players absent, as printed",
+            Self::Present => "other players present, as in the authors' code for texts",
+        })
+    }
+}
