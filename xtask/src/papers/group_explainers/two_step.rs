@@ -50,6 +50,14 @@ impl Form {
         }
     }
 
+    /// A name in letters that figures have.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Printed => "as printed",
+            Self::Corrected => "as corrected",
+        }
+    }
+
     fn style(self) -> Style {
         match self {
             Self::Printed => Style { colour: palette::VERMILION, shape: Shape::Cross },
@@ -276,7 +284,7 @@ fn figure(all: &[Played]) -> Figure {
         title: "Two-step Shapley values of a group's members, and what the group gets".to_owned(),
         panels: all.iter().map(panel).collect(),
         columns: 3,
-        legend: Form::ALL.map(|form| (form.words().to_owned(), form.style())).to_vec(),
+        legend: Form::ALL.map(|form| (form.name().to_owned(), form.style())).to_vec(),
         note: "One point for each group and explicand; line: they are equal.".to_owned(),
     }
 }

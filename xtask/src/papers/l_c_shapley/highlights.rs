@@ -264,7 +264,7 @@ fn foreground(share: f64) -> Colour {
 }
 
 /// Sizes in points.
-const NAMES: f64 = 216.0;
+const NAMES: f64 = 150.0;
 const ROW: f64 = 27.0;
 const CHARACTER: f64 = 7.0;
 const GAP: f64 = 10.0;
