@@ -221,7 +221,7 @@ mod tests {
     use crate::reproduce::datasets::{Library, known};
 
     fn embedded(name: &str) -> Instance {
-        of_trees(&Library::embedded().get(known(name)).unwrap().unwrap(), 1, 0).unwrap()
+        of_trees(&Library::embedded().get(known(name)).unwrap(), 1, 0).unwrap()
     }
 
     #[test]

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use apportion::Ensemble;
 use flate2::read::GzDecoder;
 
-use super::source::{Source, how_to_get};
+use super::source::Source;
 use super::store::sha256;
 use super::trained::{self, Trained, Wanted};
 use super::usage::Usage;
@@ -28,31 +28,25 @@ pub(crate) struct Known {
     rows: usize,
     data: Source,
     model: Source,
-    /// The two files, gzipped.
-    embedded: Option<(&'static [u8], &'static [u8])>,
+    /// The two files, gzipped; no bytes for a model that there is not.
+    packed: (&'static [u8], &'static [u8]),
     /// What a report must say about it; may be empty.
     pub(crate) remark: &'static str,
 }
 
-/// Both files of a dataset that is in the repository.
+/// A file of `xtask/data`, gzipped.
 macro_rules! bytes {
-    (embedded $data:tt "") => {
-        Some((include_bytes!(concat!("../../data/", $data, ".gz")), &[]))
+    ("") => {
+        &[]
     };
-    (embedded $data:tt $model:tt) => {
-        Some((
-            include_bytes!(concat!("../../data/", $data, ".gz")),
-            include_bytes!(concat!("../../data/", $model, ".gz")),
-        ))
-    };
-    ($data:tt $model:tt) => {
-        None
+    ($file:tt) => {
+        include_bytes!(concat!("../../data/", $file, ".gz"))
     };
 }
 
-/// For each dataset its name, title, players, rows and whether it is embedded; then data and model with their hashes; then a remark.
+/// For each dataset its name, title, players and rows; then data and model with their hashes; then a remark.
 macro_rules! known {
-    ($($name:literal $title:literal $players:literal $rows:literal $($embedded:ident)?,
+    ($($name:literal $title:literal $players:literal $rows:literal,
        $data:tt $data_sha256:literal, $model:tt $model_sha256:literal $(, $remark:literal)?;)*) => {
         &[$(Known {
             name: $name,
@@ -61,7 +55,7 @@ macro_rules! known {
             rows: $rows,
             data: Source { file: $data, sha256: $data_sha256 },
             model: Source { file: $model, sha256: $model_sha256 },
-            embedded: bytes!($($embedded)? $data $model),
+            packed: (bytes!($data), bytes!($model)),
             remark: concat!($($remark)?),
         }),*]
     };
@@ -70,54 +64,57 @@ macro_rules! known {
 /// All of them. Those whose name ends in `-mlp` have small networks, compas has no model, all others have XGBoost regressors of 100 trees of
 /// depth 4.
 pub(crate) static KNOWN: &[Known] = known! {
-    "iris" "IRIS" 4 150 embedded,
+    "iris" "IRIS" 4 150,
         "iris.csv" "0ba79ae755c686ee02dfe1d2943772a46ded2433c4fde6dd7ad3b01c41ff5d3d",
         "iris_xgb.json" "e3058802acb550ca83a7c35ba445de8dd9fd8c54aa22fb28559a68bb43adc049";
-    "california" "California" 8 20640 embedded,
+    "california" "California" 8 20640,
         "california.csv" "26bc921c5bc0a41a17021fd72d782a8d2c9ef4a6fa5bfcbd0f22be8bda2eb993",
         "california_xgb.json" "7f5b4606320f5ef0806d9dcdafd5bb08273154053a7e51c0ccc2a2d3ce5652f5";
-    "diabetes" "Diabetes" 10 442 embedded,
+    "diabetes" "Diabetes" 10 442,
         "diabetes.csv" "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
         "diabetes_xgb.json" "a33ae965d12232ca464bbdbc29aeb97360b60e5f16c2419d6389cbd8ca767fe6";
-    "adult" "Adult" 12 32561 embedded,
+    "adult" "Adult" 12 32561,
         "adult.csv" "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230",
         "adult_xgb.json" "32283b5bb8da5be923c06b8d13f329b4b799b7fc3402d9a51db2e4451daac318";
-    "correlated60" "Correlated" 60 1000 embedded,
+    "correlated60" "Correlated" 60 1000,
         "correlated60.csv" "90d7a577afa341d3f4fd84a2eea0eaf8137468374d34bd1483886fa061fb4b8c",
         "correlated60_xgb.json" "d964771456b1023a7c13407fbc9c6bb467b40ccad52a725290974e19e48028ad";
-    "independent60" "Independent" 60 1000 embedded,
+    "independent60" "Independent" 60 1000,
         "independent60.csv" "0d5ecf9517bbf40858de0e0c3813a024b0d64eadd70daa158b02195e559e918c",
         "independent60_xgb.json" "decf02d75529c3c47d14acf0504d99f2c0b94becd36146e196fa27372b4889e0";
-    "nhanes18" "NHANES18" 18 9932 embedded,
+    "nhanes18" "NHANES18" 18 9932,
         "nhanes.csv" "0e3a3798214b033235af43346c701a03b88ec7dcde9cf3f1992d358b2f037f56",
         "nhanes_xgb.json" "a3b28266d6ec228bf35394b3b4f1dac509756bd04c6a6db5d93751f99385c5ff",
         "nhanes18 has 18 of the 79 features of the paper's NHANES: the other columns could not be had, so its numbers are \
                  those of another, smaller game";
-    "communities" "Communities" 101 1994 embedded,
+    "communities" "Communities" 101 1994,
         "communities.csv" "e3b6c170fd83aca5befac080729a7df31a84dd0d97d8f57e901391cd1f81f44f",
         "communities_xgb.json" "94934f77b808cdd6a915e27d3c9563561928d64751a9e2c3397a993a2b11fe2c";
-    "pima" "Pima diabetes" 8 768 embedded,
+    "pima" "Pima diabetes" 8 768,
         "pima.csv" "c05572f43fbf58a3eb4ec5abb17f2ce45fe4466625599f15b47508e7e66bf0ec",
         "pima_xgb.json" "620b970611bbf72748a83a31416845e9c5ffc7bdc4c2cc8c6503f548948e5922";
-    "bank" "Bank marketing" 16 4521 embedded,
+    "bank" "Bank marketing" 16 4521,
         "bank.csv" "25e4869cb579fca4e0ca5a7562efe5400085e146269423e736e5bd378da6af77",
         "bank_xgb.json" "2971c5b8144e8b51b201e43a870a9d6ea37cb96fcae91f05c178961011a3a050";
-    "german" "German credit" 20 1000 embedded,
+    "bank_full" "Bank marketing, all rows" 16 45211,
+        "bank_full.csv" "fe951e399e746ce8fd3874a077e4c8c014a3f68a72d7e033152b2fc6b9efafa4",
+        "bank_full_xgb.json" "7ec122028aa0c724772703776fad03160a210e853db2ce9bcfc7a57523b0f925";
+    "german" "German credit" 20 1000,
         "german.csv" "5e67c5677dfa4d239468f148f05af4586e4c1ab3d3ce52ad1cbd2f9591a18cff",
         "german_xgb.json" "8f066610fed0e3b0e9c3261b9fb1dec6281a179e6400525916050b029a3904a3";
-    "brca" "BRCA" 100 572 embedded,
+    "brca" "BRCA" 100 572,
         "brca.csv" "4b1e6b93ee16a2e76b63e4a5a632ea78df2f7d21363f58bd7cf27151e6d2c507",
         "brca_xgb.json" "f59686b241c0293c42cfb1b201a18e8513767ef3cc0696500d20601d18282429";
-    "tuandromd" "TUANDROMD" 241 4464 embedded,
+    "tuandromd" "TUANDROMD" 241 4464,
         "tuandromd.csv" "875df2a5d5488d7f3d4fb21acb063c21d4b53cf9ff80c963e98d5f28fb634399",
         "tuandromd_xgb.json" "83f23a7b804298f182b0210bff92c1c13d0a73a66e1af658796e3ece88660132";
-    "diabetes-mlp" "Diabetes, embedded network" 10 442 embedded,
+    "diabetes-mlp" "Diabetes, embedded network" 10 442,
         "diabetes.csv" "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
         "diabetes_mlp.onnx" "4a0c4bbfb5cd31e0801418e63fe6b48e64cc253aa2bbfc4f0730f20163b99c5c";
-    "adult-mlp" "Adult, network of the data directory" 12 32561 embedded,
+    "adult-mlp" "Adult, embedded network" 12 32561,
         "adult.csv" "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230",
         "adult_mlp.onnx" "8e7717db3fa309de9f266e6a1d30d711bdd6b3837110d5ad862d7c9eb341a83e";
-    "compas" "COMPAS" 7 21921 embedded,
+    "compas" "COMPAS" 7 21921,
         "compas.csv" "3df426987dbe6ac15104af9aebcd5b5d47489efba7b396c9e1e493ade66886ff",
         "" "",
         "compas comes without a model: one is trained by this program";
@@ -170,7 +167,7 @@ impl Known {
             rows: 0,
             data: Source { file: "", sha256: data },
             model: Source { file: "", sha256: model },
-            embedded: None,
+            packed: (&[], &[]),
             remark: "",
         }))
     }
@@ -189,10 +186,6 @@ impl Known {
         self.rows
     }
 
-    fn has_no_model(&self) -> bool {
-        self.model.file.is_empty()
-    }
-
     /// Title and number of players, as panels show it.
     pub(crate) fn heading(&self) -> String {
         format!("{} (n = {})", self.title, self.players)
@@ -203,12 +196,7 @@ impl Known {
         let text = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
         let (title, sha256) = (text(format!("{}, our network", self.title)), network.sha256().to_owned());
         let model = Source { file: name, sha256: text(sha256) };
-        Box::leak(Box::new(Self { name, title, model, embedded: None, remark: "", ..*self }))
-    }
-
-    /// The line for those who lack it.
-    pub(crate) fn how_to_get_it(&self) -> String {
-        if self.has_no_model() { how_to_get(&[&self.data]) } else { how_to_get(&[&self.data, &self.model]) }
+        Box::leak(Box::new(Self { name, title, model, packed: (self.packed.0, &[]), remark: "", ..*self }))
     }
 }
 
@@ -217,7 +205,7 @@ pub(crate) struct Library {
     folders: Vec<PathBuf>,
     /// The folders of networks that were trained here.
     networks: Vec<PathBuf>,
-    read: Mutex<BTreeMap<&'static str, Option<Arc<Dataset>>>>,
+    read: Mutex<BTreeMap<&'static str, Arc<Dataset>>>,
 }
 
 impl Library {
@@ -248,125 +236,35 @@ impl Library {
         Self { folders: Vec::new(), networks: Vec::new(), read: Mutex::default() }
     }
 
-    /// The dataset, or none if it is not there.
+    /// Returns the dataset with its trees.
     ///
     /// # Errors
     ///
-    /// If a file is there but is not the one known.
-    pub(crate) fn get(&self, known: &'static Known) -> Result<Option<Arc<Dataset>>> {
+    /// If its model is not an ensemble of trees.
+    pub(crate) fn get(&self, known: &'static Known) -> Result<Arc<Dataset>> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = read.get(known.name) {
-            return Ok(found.clone());
+            return Ok(Arc::clone(found));
         }
-        let found = match self.bytes(known)? {
-            Some((data, model)) => {
-                Some(Arc::new(parse(known, &data, &model, |m| Ok(Ensemble::from_bytes(m)?))?))
-            }
-            None => None,
-        };
-        read.insert(known.name, found.clone());
-        Ok(found)
-    }
-
-    /// The dataset with a model that is no tree ensemble, read by `read_model`; or none if it is not there.
-    ///
-    /// # Errors
-    ///
-    /// If a file is there but is not the one known.
-    #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only networks are no trees"))]
-    pub(crate) fn get_with<M>(
-        &self,
-        known: &'static Known,
-        read_model: impl Fn(&[u8]) -> Result<M>,
-    ) -> Result<Option<Arc<Dataset<M>>>> {
-        let bytes = self.bytes(known)?;
-        bytes.map(|(data, model)| parse(known, &data, &model, read_model).map(Arc::new)).transpose()
-    }
-
-    /// The dataset alone, without a model; or none if it is not there.
-    ///
-    /// # Errors
-    ///
-    /// If a file is there but is not the one known.
-    pub(crate) fn data(&self, known: &'static Known) -> Result<Option<Dataset<()>>> {
-        let bytes = self.bytes(known)?;
-        bytes.map(|(data, _)| parse(known, &data, &[], |_| Ok(()))).transpose()
+        let dataset = Arc::new(parse(known, |model| Ok(Ensemble::from_bytes(model)?))?);
+        read.insert(known.name, Arc::clone(&dataset));
+        Ok(dataset)
     }
 
     /// The network that was trained here on a dataset, or a line that says why there is none.
-    ///
-    /// # Errors
-    ///
-    /// If a file of data is there but is not the one known.
     #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only builds with networks read them"))]
     pub(crate) fn trained_on(
         &self,
         known: &Known,
         name: &'static str,
-    ) -> Result<std::result::Result<Trained, String>> {
-        if self.data_bytes(known)?.is_none() {
-            return Ok(Err(how_to_get(&[&known.data])));
-        }
+    ) -> std::result::Result<Trained, String> {
         let (data, row) = ([&known.data], [known.players]);
-        Ok(self.trained(&Wanted { name, data: &data, input: trained::Input::Columns, row: &row, outputs: 1 }))
-    }
-
-    /// A dataset that is there with a network that was trained here, which `model` is. Its name is the network's.
-    ///
-    /// # Errors
-    ///
-    /// If the data are not there, or not those known.
-    #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only builds with networks read them"))]
-    pub(crate) fn with_network<M>(
-        &self,
-        known: &'static Known,
-        name: &'static str,
-        network: &Trained,
-        model: M,
-    ) -> Result<Arc<Dataset<M>>> {
-        let data = self.data_bytes(known)?.with_context(|| known.how_to_get_it())?;
-        let Dataset { features, names, target, means, .. } = parse(known, &data, &[], |_| Ok(()))?;
-        Ok(Arc::new(Dataset {
-            known: known.with_network(name, network),
-            features,
-            names,
-            target,
-            means,
-            model,
-        }))
+        self.trained(&Wanted { name, data: &data, input: trained::Input::Columns, row: &row, outputs: 1 })
     }
 
     /// A network that was trained here, or a line that says why there is none.
     pub(crate) fn trained(&self, wanted: &Wanted<'_>) -> std::result::Result<Trained, String> {
         trained::find(&self.networks, wanted)
-    }
-
-    /// Whether the dataset is there.
-    ///
-    /// # Errors
-    ///
-    /// If a file is there but is not the one known.
-    pub(crate) fn holds(&self, known: &'static Known) -> Result<bool> {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        match read.get(known.name) {
-            Some(found) => Ok(found.is_some()),
-            None => Ok(self.bytes(known)?.is_some()),
-        }
-    }
-
-    /// The unpacked bytes of the data.
-    fn data_bytes(&self, known: &Known) -> Result<Option<Vec<u8>>> {
-        known.embedded.map_or_else(|| self.find(&known.data), |(data, _)| unpack(data).map(Some))
-    }
-
-    /// The unpacked bytes of data and model.
-    fn bytes(&self, known: &Known) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
-        let model = match known.embedded {
-            _ if known.has_no_model() => Some(Vec::new()),
-            Some((_, model)) => Some(unpack(model)?),
-            None => self.find(&known.model)?,
-        };
-        Ok(self.data_bytes(known)?.zip(model))
     }
 
     /// The unpacked bytes of a file of the data directory, or none if it is not there.
@@ -404,22 +302,54 @@ impl Library {
     }
 }
 
-/// The bytes of a gzipped file.
+/// The bytes of a gzipped file; none of one without bytes.
 pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
+    if packed.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut bytes = Vec::new();
     GzDecoder::new(packed).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn parse<M>(
-    known: &'static Known,
-    data: &[u8],
-    model: &[u8],
-    read_model: impl Fn(&[u8]) -> Result<M>,
-) -> Result<Dataset<M>> {
+impl Known {
+    /// Returns the dataset with a model that `read_model` reads.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read_model`.
+    #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only networks are no trees"))]
+    pub(crate) fn with_model<M>(&'static self, read_model: impl Fn(&[u8]) -> Result<M>) -> Result<Arc<Dataset<M>>> {
+        parse(self, read_model).map(Arc::new)
+    }
+
+    /// Returns the dataset without a model.
+    ///
+    /// # Errors
+    ///
+    /// If the embedded file cannot be read.
+    pub(crate) fn without_model(&'static self) -> Result<Dataset<()>> {
+        parse(self, |_| Ok(()))
+    }
+
+    /// Returns the dataset with a network that was trained here, which `model` is. Its name is the network's.
+    ///
+    /// # Errors
+    ///
+    /// If the embedded file cannot be read.
+    #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only builds with networks read them"))]
+    pub(crate) fn with_trained<M>(&'static self, name: &'static str, network: &Trained, model: M) -> Result<Arc<Dataset<M>>> {
+        let Dataset { features, names, target, means, .. } = self.without_model()?;
+        let known = self.with_network(name, network);
+        Ok(Arc::new(Dataset { known, features, names, target, means, model }))
+    }
+}
+
+fn parse<M>(known: &'static Known, read_model: impl Fn(&[u8]) -> Result<M>) -> Result<Dataset<M>> {
+    let (data, model) = (unpack(known.packed.0)?, unpack(known.packed.1)?);
     let (names, features, target) =
-        read_table(known, data).with_context(|| format!("cannot read {}", known.data.file))?;
-    let model = read_model(model).with_context(|| format!("cannot read {}", known.model.file))?;
+        read_table(known, &data).with_context(|| format!("cannot read {}", known.data.file))?;
+    let model = read_model(&model).with_context(|| format!("cannot read {}", known.model.file))?;
     let rows = features.len() / known.players;
     let means = (0..known.players)
         .map(|column| features.iter().skip(column).step_by(known.players).sum::<f64>() / rows as f64)
@@ -463,9 +393,9 @@ mod tests {
     #[test]
     fn embedded_datasets_are_the_files_known_by_their_hashes() {
         for known in KNOWN {
-            let (data, model) = known.embedded.unwrap();
+            let (data, model) = known.packed;
             assert_eq!(sha256(&unpack(data).unwrap()), known.data.sha256, "{}", known.name);
-            if !known.has_no_model() {
+            if !known.model.file.is_empty() {
                 assert_eq!(sha256(&unpack(model).unwrap()), known.model.sha256, "{}", known.name);
             }
         }
@@ -473,12 +403,11 @@ mod tests {
 
     #[test]
     fn all_tables_are_there_without_a_data_directory() {
-        let empty = tempfile::tempdir().unwrap();
-        let library = Library::new(Some(empty.path()), empty.path()).unwrap();
+        let library = Library::embedded();
         for known in KNOWN {
-            assert_eq!(library.data(known).unwrap().unwrap().rows(), known.rows, "{}", known.name);
+            assert_eq!(known.without_model().unwrap().rows(), known.rows, "{}", known.name);
             let has_trees = known.model.file.ends_with(".json");
-            assert!(!has_trees || library.get(known).unwrap().is_some(), "{}", known.name);
+            assert_eq!(library.get(known).is_ok(), has_trees, "{}", known.name);
         }
     }
 
@@ -486,7 +415,7 @@ mod tests {
     fn a_missing_file_is_none_and_its_line_says_how_to_get_it() {
         let source = Source { file: "photographs.csv", sha256: "0123456789abcdef" };
         assert!(Library::embedded().find(&source).unwrap().is_none());
-        assert!(how_to_get(&[&source]).contains("photographs.csv (SHA-256 0123456789ab…)"));
+        assert!(crate::reproduce::source::how_to_get(&[&source]).contains("photographs.csv (SHA-256 0123456789ab…)"));
     }
 
     #[test]

@@ -49,9 +49,9 @@ use crate::told::say;
 use catalogue::{Artefact, Made, Paper};
 use check::Record;
 use cli::{Preset, Reproduce};
-use datasets::known;
+use datasets::{Known, known};
 use provenance::Provenance;
-use report::{Report, Skipped, Used};
+use report::{Report, Used};
 use session::Session;
 use times::Times;
 pub(crate) use usage::Usage;
@@ -167,31 +167,21 @@ fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Re
     }
     let report = report_of(paper, artefact, session, &made)?;
     report.write(&folder, &made.data, made.figure.is_some())?;
-    for skipped in &report.skipped {
-        session.say_once(&format!("{}: skipped; {}", skipped.name, skipped.how_to_get_it));
-    }
     say!("{}/{}: {}; {}", paper.name, artefact.name, Verdict::count(&report.claims), folder.display());
     Ok(report)
 }
 
 fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &Made) -> Result<Report> {
-    let (mut datasets, mut skipped, mut notes) = (Vec::new(), Vec::new(), made.notes.clone());
-    for known in made.datasets.iter().map(|name| known(name)) {
-        if session.library.holds(known)? {
-            datasets.push(Used {
-                name: known.name.to_owned(),
-                players: known.players,
-                rows: known.rows(),
-                sha256: known.data_sha256().to_owned(),
-                model_sha256: known.model_sha256().to_owned(),
-            });
-            if !known.remark.is_empty() {
-                notes.push(known.remark.to_owned());
-            }
-        } else {
-            skipped.push(Skipped { name: known.name.to_owned(), how_to_get_it: known.how_to_get_it() });
-        }
-    }
+    let known: Vec<&Known> = made.datasets.iter().map(|name| known(name)).collect();
+    let used = |known: &&Known| Used {
+        name: known.name.to_owned(),
+        players: known.players,
+        rows: known.rows(),
+        sha256: known.data_sha256().to_owned(),
+        model_sha256: known.model_sha256().to_owned(),
+    };
+    let remarks = known.iter().map(|known| known.remark).filter(|remark| !remark.is_empty());
+    let notes = made.notes.iter().cloned().chain(remarks.map(str::to_owned)).collect();
     let name = format!("{}/{}", paper.name, artefact.name);
     Ok(Report {
         paper: format!("{} ({})", paper.name, paper.citation),
@@ -201,8 +191,8 @@ fn report_of(paper: &Paper, artefact: &Artefact, session: &Session, made: &Made)
         seed: session.seed,
         runs: session.runs,
         rules: RULES,
-        datasets,
-        skipped,
+        datasets: known.iter().map(used).collect(),
+        skipped: Vec::new(),
         notes,
         claims: made.claims.iter().cloned().map(|claim| claim.looked_into(&name)).collect(),
         tables: made.tables.clone(),

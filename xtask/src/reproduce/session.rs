@@ -66,10 +66,9 @@ impl Session {
         std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The datasets that are there, of those of these names, in their order.
+    /// The datasets of these names, in their order.
     pub(crate) fn datasets(&self, names: &[&str]) -> Result<Vec<Arc<Dataset>>> {
-        let found = names.iter().map(|name| self.library.get(known(name)));
-        Ok(found.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+        names.iter().map(|name| self.library.get(known(name))).collect()
     }
 
     /// The results of `cells`, in their order: from the checkpoints, or else computed in parallel, each remembered as soon as it is done.

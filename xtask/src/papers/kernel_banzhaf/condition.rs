@@ -37,12 +37,12 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
         all.push(curves.made(["dataset", "m"], &Look { y, ..look }, &caption));
         readings.push((
             title.to_owned(),
-            judged(&experiment, curves, |curves| claims(&experiment, curves, &errors)),
+            judged(curves, |curves| claims(&experiment, curves, &errors)),
         ));
     }
     let mut made = all.into_iter().reduce(Made::followed_by).context("there are two readings")?;
     made.claims = Claim::over_readings(readings);
-    made.notes = shapley_notes(&experiment);
+    made.notes = shapley_notes();
     made.notes.extend(notes![
         "two readings of K, which the paper prints in two ways. Section 4.2: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{½}, on all of ℝⁿ, A having the rows √w(z)·z \
          for Shapley values. It is similar to ÃᵀÃ, and so does not measure how close Ã is to A: with every coalition sampled its condition number is \
@@ -53,7 +53,7 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
         "the samples are those of figure 9",
         "no value where an estimator enumerates all coalitions (m ≥ 2^n) and so has no sampled regression",
     ]);
-    made.datasets = datasets(&experiment, |_| true);
+    made.datasets = datasets(|_| true);
     Ok(made)
 }
 

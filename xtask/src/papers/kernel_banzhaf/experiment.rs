@@ -22,10 +22,7 @@ impl Experiment<'_> {
 
 /// Our names of the paper's datasets, in its order. Its Census Income is adult.
 const DATASETS: [&str; 8] =
-    ["pima", "adult", "bank", "german", "nhanes18", "brca", "communities", "tuandromd"];
-
-/// What stands in where none of the paper's datasets is there.
-const STAND_INS: [&str; 4] = ["iris", "diabetes", "correlated60", "independent60"];
+    ["pima", "adult", "bank_full", "german", "nhanes18", "brca", "communities", "tuandromd"];
 
 /// The multiple of n at which noise is measured, and figure 1.
 pub(crate) const MULTIPLE: usize = 20;
@@ -60,12 +57,12 @@ impl Metric {
     }
 }
 
-/// The runs on the paper's datasets, or on those that stand in for them.
+/// The runs on the paper's datasets.
 pub(crate) fn experiment(session: &Session) -> Result<Experiment<'_>> {
     experiment_over(session, |_| true)
 }
 
-/// Whether a dataset is one of the four that the paper calls small (its NHANES is wide), or may stand in for them.
+/// Whether a dataset is one of the four that the paper calls small (its NHANES is wide).
 pub(crate) fn is_small(known: &Known) -> bool {
     known.players <= SMALL && known.name != "nhanes18"
 }
@@ -79,33 +76,14 @@ pub(crate) fn small_experiment(session: &Session) -> Result<Experiment<'_>> {
 
 /// The runs on those of the datasets that are wanted.
 pub(crate) fn experiment_over(session: &Session, wanted: impl Fn(&Known) -> bool) -> Result<Experiment<'_>> {
-    let there = |names: &[&'static str]| {
-        let names: Vec<&str> = names.iter().copied().filter(|name| wanted(known(name))).collect();
-        session.datasets(&names)
-    };
-    let mut datasets = there(&DATASETS)?;
-    if datasets.is_empty() {
-        datasets = there(&STAND_INS)?;
-    }
+    let datasets = session.datasets(&datasets(wanted))?;
     let series = datasets.iter().map(|dataset| Series::new(session, dataset, Instance::new));
     Experiment::new(session, series.collect::<Result<Vec<_>>>()?)
 }
 
-/// The claims about the paper's datasets and estimators. Where none of its datasets is there they are not tested, and are judged on those
-/// that stand in for them, as claims of this project.
-pub(crate) fn judged(
-    experiment: &Experiment<'_>,
-    curves: &Curves,
-    judge: impl Fn(&Curves) -> Vec<Claim>,
-) -> Vec<Claim> {
-    let only = |names: &[&str]| {
-        curves.only(|panel| names.contains(&experiment.datasets[panel].known.name), Contender::ALL)
-    };
-    let mut claims = judge(&only(&DATASETS));
-    if stands_in(experiment) {
-        claims.extend(judge(&only(&STAND_INS)).into_iter().map(Claim::on_stand_ins));
-    }
-    claims
+/// The claims about the paper's estimators.
+pub(crate) fn judged(curves: &Curves, judge: impl Fn(&Curves) -> Vec<Claim>) -> Vec<Claim> {
+    judge(&curves.only(|_| true, Contender::ALL))
 }
 
 /// How the figures look: medians against sample size, four panels in a row.
@@ -113,22 +91,9 @@ pub(crate) fn look<'a>(title: &'a str, y: &'a str) -> Look<'a> {
     Look { title, x: "evaluations m", y, floor: 1e-14, columns: 4 }
 }
 
-/// Whether the paper has the dataset of this name.
-pub(crate) fn is_of_paper(name: &str) -> bool {
-    DATASETS.contains(&name)
-}
-
-/// Whether the datasets stand in for those of the paper.
-pub(crate) fn stands_in(experiment: &Experiment<'_>) -> bool {
-    experiment.datasets.iter().all(|series| STAND_INS.contains(&series.known.name))
-}
-
-/// The names of the datasets that `experiment` has, and of those that it lacks.
-pub(crate) fn datasets(experiment: &Experiment<'_>, wanted: impl Fn(&Known) -> bool) -> Vec<&'static str> {
-    let there: Vec<&str> = experiment.datasets.iter().map(|series| series.known.name).collect();
-    let names = DATASETS.into_iter().filter(|name| wanted(known(name)));
-    let stand_ins = STAND_INS.into_iter().filter(|name| there.contains(name));
-    names.chain(stand_ins).collect()
+/// The names of those of the datasets that are wanted.
+pub(crate) fn datasets(wanted: impl Fn(&Known) -> bool) -> Vec<&'static str> {
+    DATASETS.into_iter().filter(|name| wanted(known(name))).collect()
 }
 
 /// The estimates of `contenders` at each step, measured by `metric`.

@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn the_truths_are_the_values_of_the_games_by_enumeration() {
         for name in ["iris", "diabetes"] {
-            let dataset = Library::embedded().get(known(name)).unwrap().unwrap();
+            let dataset = Library::embedded().get(known(name)).unwrap();
             for run in 0..3 {
                 let instance = Instance::new(&dataset, run, 0).unwrap();
                 for contender in

@@ -137,7 +137,7 @@ struct Found {
     trained: Vec<Entry>,
     /// Why a network of our own training is not there.
     skipped: Vec<String>,
-    /// Names of the datasets with networks that are not of our own training, there or not.
+    /// Names of the datasets with networks that are not of our own training.
     others: Vec<&'static str>,
 }
 
@@ -160,7 +160,7 @@ fn find(session: &Session) -> Result<Found> {
     }
     found.others.extend((!found.skipped.is_empty()).then_some(STAND_IN));
     for name in &found.others {
-        found.datasets.extend(session.library.get_with(known(name), read)?);
+        found.datasets.push(known(name).with_model(read)?);
     }
     Ok(found)
 }
@@ -171,7 +171,7 @@ type Explainable = (Arc<Dataset<Network>>, Entry);
 /// A dataset with its network of our own training, or why that is not there.
 fn trained(session: &Session, dataset: &str, name: &'static str) -> Result<Result<Explainable, String>> {
     let dataset = known(dataset);
-    let network = match session.library.trained_on(dataset, name)? {
+    let network = match session.library.trained_on(dataset, name) {
         Ok(network) => network,
         Err(why) => return Ok(Err(why)),
     };
@@ -179,7 +179,7 @@ fn trained(session: &Session, dataset: &str, name: &'static str) -> Result<Resul
         .and_then(|model| {
             let (given, wanted) = (model.feature_count(), dataset.players);
             ensure!(given == wanted, "the network takes {given} columns, not {wanted}");
-            Ok((session.library.with_network(dataset, name, &network, model)?, network.entry))
+            Ok((dataset.with_trained(name, &network, model)?, network.entry))
         })
         .map_err(|error| format!("{error:#}: {}", how_to_train(name))))
 }
@@ -215,13 +215,13 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
     if !found.skipped.is_empty() {
         let mut missing = found.skipped.join("; ");
         if found.datasets.iter().any(|dataset| dataset.known.name == GIVEN) {
-            missing.push_str("; adult-mlp of the data directory stands in");
+            missing.push_str("; adult-mlp stands in");
         }
         claims = claims.into_iter().map(|claim| claim.and(&missing)).collect();
     }
     let mut notes = notes![
         "models: two-layer networks of our own training on the paper's Diabetes (Pima), Census Income (adult), Bank and German Credit; \
-         where one is missing, a small network that stands in: adult-mlp of the data directory, diabetes-mlp embedded",
+         where one is missing, a small network that is embedded stands in: adult-mlp, diabetes-mlp",
         format!(
             "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in every run; truth: all 2^n \
              coalitions"

@@ -26,7 +26,7 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
     };
     let made = curves.made(["dataset", "sigma"], &look, "Median of ‖φ̃ − φ‖² by noise");
     let sigmas: Vec<f64> = steps.iter().map(|step| step.noise.sigma).collect();
-    let claims = judged(&experiment, &curves, |curves| {
+    let claims = judged(&curves, |curves| {
         vec![
             best_when_low(curves, &sigmas),
             more_robust(curves, &sigmas),
@@ -34,13 +34,13 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
             mc_is_worst(curves),
         ]
     });
-    let mut notes = notes(&experiment);
+    let mut notes = notes();
     notes.extend(notes![
         "σ is a standard deviation in the units of the prediction, so it matters less where predictions are large (communities: \
          hundreds); the noise of a coalition is the same whenever it is asked for",
     ]);
     notes.push(format!("σ ≤ {LOW} is called low: the paper does not say which levels it means"));
-    Ok(Made { claims, notes, datasets: datasets(&experiment, |_| true), ..made })
+    Ok(Made { claims, notes, datasets: datasets(|_| true), ..made })
 }
 
 /// Places with 0 < σ ≤ [`LOW`].
@@ -155,7 +155,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
             let caption = format!("Median of ‖φ̃ − φ‖² / ‖φ‖² by noise {title}, {how}");
             all.push(curves.made(["dataset", "noise"], &look, &caption));
             for &(background, regressions) in backgrounds {
-                let claims = judged(&experiment, &curves.only(|_| true, &regressions), |curves| {
+                let claims = judged(&curves.only(|_| true, &regressions), |curves| {
                     let best = curves.best(
                         "Kernel Banzhaf maintains lower error rates amid increasing noise",
                         "caption of figure 4",
@@ -172,7 +172,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
             }
         }
     }
-    let mut notes = shapley_notes(&experiment);
+    let mut notes = shapley_notes();
     notes.extend(notes![
         "the paper says of the noise: \"normalized based on the raw output of the set function\". Each reading of it has its own panels: noise in \
          proportion to the value of each coalition, to that of all players, and to what these add to that of none. A claim is judged in \
@@ -183,7 +183,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
     ]);
     let made = all.into_iter().reduce(Made::followed_by).context("there are readings")?;
     let claims = Claim::over_readings(readings);
-    Ok(Made { claims, notes, datasets: datasets(&experiment, |_| true), ..made })
+    Ok(Made { claims, notes, datasets: datasets(|_| true), ..made })
 }
 
 /// Panels with m < 2^n, where nobody is exact without noise.

@@ -1,6 +1,5 @@
 //! What reports on this paper say.
 
-use super::experiment::{Experiment, stands_in};
 use crate::reproduce::report::notes;
 
 /// What a report says of numbers that the paper leaves out.
@@ -15,22 +14,20 @@ pub(super) const ESTIMATORS: &str = "every estimator takes at most m evaluations
                           m contributions, as the paper's code does";
 
 /// What a report on Banzhaf values of trees says.
-pub(super) fn notes(experiment: &Experiment<'_>) -> Vec<String> {
-    let mut notes = notes![
+pub(super) fn notes() -> Vec<String> {
+    notes![
         TREES,
         "game: path-dependent (a split on an absent feature is followed both ways, weighted by cover), as in the paper's code and its \
          appendix B; truth: its exact Banzhaf values",
         ESTIMATORS,
         "Kernel Banzhaf without pairs has an intercept, as in the paper's code; with pairs an intercept makes no difference",
         NOT_PRINTED,
-    ];
-    notes.extend(stand_in_note(experiment));
-    notes
+    ]
 }
 
 /// What a report on Banzhaf and Shapley values of trees says.
-pub(super) fn shapley_notes(experiment: &Experiment<'_>) -> Vec<String> {
-    let mut notes = notes![
+pub(super) fn shapley_notes() -> Vec<String> {
+    notes![
         TREES,
         "games: path-dependent for Kernel Banzhaf; interventional for the estimators of Shapley values, for which the paper does not specify \
          the background: with the column means as one baseline, and with 50 random rows other than the explicand, as for its \
@@ -38,12 +35,5 @@ pub(super) fn shapley_notes(experiment: &Experiment<'_>) -> Vec<String> {
          different games of the same explicand",
         "Kernel Banzhaf draws with replacement; the estimators of Shapley values draw without, and are exact at m ≥ 2^n",
         NOT_PRINTED,
-    ];
-    notes.extend(stand_in_note(experiment));
-    notes
-}
-
-fn stand_in_note(experiment: &Experiment<'_>) -> Option<String> {
-    stands_in(experiment)
-        .then(|| "none of the paper's datasets is there; the embedded ones stand in for them".to_owned())
+    ]
 }

@@ -5,8 +5,7 @@ use apportion::games::ClosedForm;
 
 use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, Msr};
 use super::experiment::{
-    Experiment, MULTIPLE, Metric, curves, datasets, is_of_paper, is_small, judged, look, small_experiment,
-    stands_in,
+    Experiment, MULTIPLE, Metric, curves, datasets, is_small, judged, look, small_experiment,
 };
 use super::instance::Instance;
 use super::linear::{mean_least, objective, squared_excess};
@@ -40,8 +39,8 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
         .made(columns, &look, "Median of ‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1 by sample size")
         .followed_by(by_noise.made(columns, &noisy, "Median of ‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1 by noise, m = 20n"));
     made.claims =
-        judged(&experiment, &by_size, |curves| beats_the_others(curves, "caption of figure 7, top row"));
-    made.claims.extend(judged(&experiment, &by_noise, |curves| {
+        judged(&by_size, |curves| beats_the_others(curves, "caption of figure 7, top row"));
+    made.claims.extend(judged(&by_noise, |curves| {
         vec![curves.best(
             "Kernel Banzhaf consistently outperforms other estimators as the noise varies",
             "caption of figure 7, bottom row",
@@ -49,25 +48,22 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
         )]
     }));
     for guarantee in [theorem_3_3, corollary_3_4] {
-        made.claims.push(guarantee(&experiment, &is_of_paper)?);
-        if stands_in(&experiment) {
-            made.claims.push(guarantee(&experiment, &|_| true)?.on_stand_ins());
-        }
+        made.claims.push(guarantee(&experiment)?);
     }
-    made.notes = notes(&experiment);
+    made.notes = notes();
     made.notes.extend(notes![
         "‖Ax − b‖² = ‖Aφ − b‖² + 2^{n−2} ‖x − φ‖², so within a run the objective error orders estimators as the squared error does; it \
          is computed from this identity, which does not cancel; ‖Aφ − b‖² from all 2^n coalitions. A has no intercept, so the least \
          objective holds the mean of v as well",
     ]);
-    made.datasets = datasets(&experiment, is_small);
+    made.datasets = datasets(is_small);
     Ok(made)
 }
 
 /// The estimators that the guarantees are not about.
 const RIVALS: [Contender; 3] = [KernelBanzhafUnpaired, MonteCarlo, Msr];
 
-fn theorem_3_3(experiment: &Experiment<'_>, is_judged: &dyn Fn(&str) -> bool) -> Result<Claim> {
+fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {
     let guarantee = Guarantee {
         claim: "‖Aφ̃ − b‖² is at most 1 + ε times the least with m = O(n log(n/δ) + n/(δε)) evaluations",
         source: "theorem 3.3, corrected: the paper prints ‖Aφ̃ − Aφ‖ ≤ (1 + ε)‖Aφ − b‖, from which corollary 3.4 does not follow",
@@ -82,11 +78,11 @@ fn theorem_3_3(experiment: &Experiment<'_>, is_judged: &dyn Fn(&str) -> bool) ->
             squared_distance(values, &truth) / (4.0 * growing.least(|growing| mean_least(growing, &truth)))
         },
     };
-    guarantee.claim(experiment, is_judged, (KernelBanzhaf, &RIVALS), &excess)
+    guarantee.claim(experiment, &|_| true, (KernelBanzhaf, &RIVALS), &excess)
 }
 
 /// With γ = ‖Aφ − b‖² / ‖Aφ‖² by its definition. As A is orthogonal it says the same of the values as theorem 3.3 of the objective.
-fn corollary_3_4(experiment: &Experiment<'_>, is_judged: &dyn Fn(&str) -> bool) -> Result<Claim> {
+fn corollary_3_4(experiment: &Experiment<'_>) -> Result<Claim> {
     let guarantee = Guarantee {
         claim: "‖φ̃ − φ‖² is at most εγ‖φ‖² with m = O(n log(n/δ) + n/(δε)) evaluations",
         source: "corollary 3.4",
@@ -103,5 +99,5 @@ fn corollary_3_4(experiment: &Experiment<'_>, is_judged: &dyn Fn(&str) -> bool) 
             squared_distance(values, &truth) / (gamma * squared_norm(&truth))
         },
     };
-    guarantee.claim(experiment, is_judged, (KernelBanzhaf, &RIVALS), &excess)
+    guarantee.claim(experiment, &|_| true, (KernelBanzhaf, &RIVALS), &excess)
 }

@@ -28,8 +28,8 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
     let look = look(title, "squared error");
     let mut made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
     made.tables.push(ratios(&curves));
-    let claims = judged(&experiment, &curves, |curves| claims(&experiment, curves));
-    Ok(Made { claims, notes: notes(&experiment), datasets: datasets(&experiment, |_| true), ..made })
+    let claims = judged(&curves, |curves| claims(&experiment, curves));
+    Ok(Made { claims, notes: notes(), datasets: datasets(|_| true), ..made })
 }
 
 fn claims(experiment: &Experiment<'_>, curves: &Curves) -> Vec<Claim> {
@@ -152,7 +152,7 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
     );
     let made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² / ‖φ‖² by sample size");
     let readings = Contender::BY_BACKGROUND.map(|(background, regressions)| {
-        let claims = judged(&experiment, &curves.only(|_| true, &regressions), |curves| {
+        let claims = judged(&curves.only(|_| true, &regressions), |curves| {
             vec![
                 ordered_for_many(&experiment, curves, regressions),
                 difference_grows(&experiment, curves, regressions),
@@ -163,7 +163,7 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
         (background.to_owned(), claims)
     });
     let claims = Claim::over_readings(readings.into());
-    Ok(Made { claims, notes: shapley_notes(&experiment), datasets: datasets(&experiment, |_| true), ..made })
+    Ok(Made { claims, notes: shapley_notes(), datasets: datasets(|_| true), ..made })
 }
 
 /// Kernel Banzhaf, then Leverage SHAP, then Optimized Kernel SHAP.

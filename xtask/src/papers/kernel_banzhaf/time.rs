@@ -50,8 +50,8 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
     let mut made = times.made(columns, &look, "Median CPU time in seconds by sample size");
     made.tables
         .extend(evaluations.made(columns, &look, "Median number of evaluations by sample size").tables);
-    made.claims = judged(&experiment, &times, claims_of_times).into_iter().map(Claim::of_times).collect();
-    made.claims.extend(judged(&experiment, &evaluations, |evaluations| {
+    made.claims = judged(&times, claims_of_times).into_iter().map(Claim::of_times).collect();
+    made.claims.extend(judged(&evaluations, |evaluations| {
         vec![twice(
             evaluations,
             MonteCarloTwice,
@@ -59,7 +59,7 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
             "2m evaluations, as in the paper's code",
         )]
     }));
-    made.notes = notes(&experiment);
+    made.notes = notes();
     made.notes.push(format!(
         "timed on another game than the errors: interventional, a value of which takes the predictions of {BACKGROUND} background rows by the model, \
          as in the authors' code. In the paper values are what takes time (appendix E); a value of the path-dependent game takes well below a \
@@ -69,7 +69,7 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
         "times depend on the machine, and are measured again each time: CPU time of one thread, whatever --threads says, evaluations of \
          the game included, standard errors left out, for each of {EXPLICANDS} explicands; with the quick preset up to m = {QUICK}n"
     ));
-    made.datasets = datasets(&experiment, |_| true);
+    made.datasets = datasets(|_| true);
     Ok(made)
 }
 

@@ -121,7 +121,7 @@ mod tests {
     use apportion::estimators::exact;
 
     fn instances(name: &str) -> Vec<Instance> {
-        let dataset = Library::embedded().get(known(name)).unwrap().unwrap();
+        let dataset = Library::embedded().get(known(name)).unwrap();
         (0..3).map(|run| Instance::new(&dataset, run, 0).unwrap()).collect()
     }
 

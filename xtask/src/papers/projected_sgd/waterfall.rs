@@ -54,25 +54,22 @@ struct Bar {
     error: f64,
 }
 
-/// COMPAS, where it is there, and diabetes.
+/// COMPAS and diabetes.
 pub(super) fn fig1(session: &Session) -> Result<Made> {
-    let (mut waterfalls, mut notes, mut tables) = (Vec::new(), Vec::new(), Vec::new());
-    let mut recidivist = None;
-    if let Some((waterfall, quality)) = compas(session)? {
-        notes.push(format!(
-            "COMPAS: the paper's model is not published, so its 70 %, 14 %, 46 % and 9 % cannot be met; ours is a logistic regression of \
-             \"score Medium or High\" (with which individuals like the paper's come near its 70 %) trained by this program on four of five rows (accuracy {:.3} on the {} others, {:.3} by the more frequent class)",
-            quality.accuracy, quality.rows, quality.accuracy_of_majority
-        ));
-        notes.push(format!(
-            "COMPAS: explained is, of the rows held out of age 21 without priors as in the paper's figure, that whose probability is nearest \
-             to the paper's {PROBABILITY_OF_PAPER}; references: {REFERENCES} rows drawn from those trained on that are not predicted recidivist"
-        ));
-        tables.push(quality_table(&quality));
-        recidivist = Some(waterfalls.len());
-        waterfalls.push(waterfall);
-    }
-    waterfalls.push(diabetes(session)?);
+    let (mut notes, mut tables) = (Vec::new(), Vec::new());
+    let (recidivist, quality) = compas(session)?;
+    notes.push(format!(
+        "COMPAS: the paper's model is not published, so its 70 %, 14 %, 46 % and 9 % cannot be met; ours is a logistic regression of \
+         \"score Medium or High\" (with which individuals like the paper's come near its 70 %) trained by this program on four of five rows \
+         (accuracy {:.3} on the {} others, {:.3} by the more frequent class)",
+        quality.accuracy, quality.rows, quality.accuracy_of_majority
+    ));
+    notes.push(format!(
+        "COMPAS: explained is, of the rows held out of age 21 without priors as in the paper's figure, that whose probability is nearest \
+         to the paper's {PROBABILITY_OF_PAPER}; references: {REFERENCES} rows drawn from those trained on that are not predicted recidivist"
+    ));
+    tables.push(quality_table(&quality));
+    let waterfalls = [recidivist, diabetes(session)?];
     notes.push(format!(
         "diabetes: the embedded XGBoost model; explained is a row drawn from those predicted above the median, against {REFERENCES} drawn \
          from those below"
@@ -99,7 +96,7 @@ pub(super) fn fig1(session: &Session) -> Result<Made> {
         to_rounding(single_games, &waterfalls, |one| one.single_games),
         algorithm_1(&waterfalls),
     ];
-    claims.extend(of_the_caption(recidivist.map(|at| &waterfalls[at])));
+    claims.extend(of_the_caption(&waterfalls[0]));
     Ok(Made {
         data: table("data", &waterfalls),
         figure: Some(drawn(&waterfalls)),
@@ -110,8 +107,8 @@ pub(super) fn fig1(session: &Session) -> Result<Made> {
     })
 }
 
-fn compas(session: &Session) -> Result<Option<(Waterfall, Quality)>> {
-    let Some(data) = session.library.data(known("compas"))? else { return Ok(None) };
+fn compas(session: &Session) -> Result<(Waterfall, Quality)> {
+    let data = known("compas").without_model()?;
     let model = Recidivism::train(&data)?;
     let probability = |row: usize| model.probability(data.row(row));
     let alike = (0..data.rows())
@@ -134,7 +131,7 @@ fn compas(session: &Session) -> Result<Option<(Waterfall, Quality)>> {
         percent: true,
         ..explained(&model, data.row(explicand), &group, labels.collect(), seed(session, "compas")?)?
     };
-    Ok(Some((waterfall, model.quality(&data))))
+    Ok((waterfall, model.quality(&data)))
 }
 
 fn diabetes(session: &Session) -> Result<Waterfall> {
@@ -257,27 +254,25 @@ fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
 }
 
 /// What the caption says of its individual. Not tested without the data.
-fn of_the_caption(compas: Option<&Waterfall>) -> [Claim; 2] {
+fn of_the_caption(compas: &Waterfall) -> [Claim; 2] {
     let points = |bar: &Bar| format!("{:+.1} %", 100.0 * bar.value).replace('-', "−");
     let claim = |claim: &str,
                  printed: &str,
                  rule: &str,
                  attribute: usize,
                  agrees: &dyn Fn(&Waterfall, &Bar) -> bool| {
-        let bar = compas.map(|one| (one, &one.bars[attribute]));
+        let bar = &compas.bars[attribute];
         Claim::fact(
             claim,
             "figure 1, caption",
             &format!("{rule}; sizes are not judged: the paper's model is not published"),
-            bar.map(|(one, bar)| agrees(one, bar)),
-            bar.map_or("no data".to_owned(), |(one, bar)| {
-                format!(
-                    "{} of {:.1} % against {:.1} % of the group",
-                    points(bar),
-                    100.0 * one.prediction,
-                    100.0 * one.base
-                )
-            }),
+            Some(agrees(compas, bar)),
+            format!(
+                "{} of {:.1} % against {:.1} % of the group",
+                points(bar),
+                100.0 * compas.prediction,
+                100.0 * compas.base
+            ),
         )
         .prints(printed)
     };
