@@ -48,17 +48,16 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
     let mut made = up_to_all
         .made(columns, &look, "Median of ‖φ̃ − φ‖² by sample size, n ≤ 16")
         .followed_by(sparse.made(columns, &multiples, "Median of ‖φ̃ − φ‖² by sample size, n > 16"));
-    made.claims = judged(&up_to_all, |curves| {
-        vec![nothing_until_all(curves), exact_at_all(curves), target(curves)]
-    });
+    made.claims =
+        judged(&up_to_all, |curves| vec![nothing_until_all(curves), exact_at_all(curves), target(curves)]);
     made.claims.extend(judged(&sparse, |curves| vec![alike_where_sparse(curves)]));
     made.notes = notes();
     made.notes.extend(notes![
         "without replacement exactly m different coalitions are evaluated, in pairs; the paper says that this gives only about m. With \
          replacement repeated coalitions are evaluated once, so that fewer than m evaluations are used: about (1 − e^{−m/2^n}) 2^n",
     ]);
-    made.datasets = datasets(&narrow, |known| known.players <= ENUMERABLE);
-    made.datasets.extend(datasets(&wide, |known| known.players > ENUMERABLE));
+    made.datasets = datasets(|known| known.players <= ENUMERABLE);
+    made.datasets.extend(datasets(|known| known.players > ENUMERABLE));
     Ok(made)
 }
 

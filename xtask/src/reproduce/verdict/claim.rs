@@ -158,6 +158,12 @@ impl Claim {
         }
     }
 
+    /// The claim in one reading of what it says, or about other numbers.
+    pub(crate) fn read_as(mut self, reading: &str) -> Self {
+        self.claim = format!("{reading}: {}", self.claim);
+        self
+    }
+
     /// The claim as one about measured times.
     pub(crate) fn of_times(mut self) -> Self {
         self.is_of_times = true;
