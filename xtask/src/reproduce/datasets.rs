@@ -319,7 +319,10 @@ impl Known {
     ///
     /// Those of `read_model`.
     #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only networks are no trees"))]
-    pub(crate) fn with_model<M>(&'static self, read_model: impl Fn(&[u8]) -> Result<M>) -> Result<Arc<Dataset<M>>> {
+    pub(crate) fn with_model<M>(
+        &'static self,
+        read_model: impl Fn(&[u8]) -> Result<M>,
+    ) -> Result<Arc<Dataset<M>>> {
         parse(self, read_model).map(Arc::new)
     }
 
@@ -338,7 +341,12 @@ impl Known {
     ///
     /// If the embedded file cannot be read.
     #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only builds with networks read them"))]
-    pub(crate) fn with_trained<M>(&'static self, name: &'static str, network: &Trained, model: M) -> Result<Arc<Dataset<M>>> {
+    pub(crate) fn with_trained<M>(
+        &'static self,
+        name: &'static str,
+        network: &Trained,
+        model: M,
+    ) -> Result<Arc<Dataset<M>>> {
         let Dataset { features, names, target, means, .. } = self.without_model()?;
         let known = self.with_network(name, network);
         Ok(Arc::new(Dataset { known, features, names, target, means, model }))
@@ -415,7 +423,10 @@ mod tests {
     fn a_missing_file_is_none_and_its_line_says_how_to_get_it() {
         let source = Source { file: "photographs.csv", sha256: "0123456789abcdef" };
         assert!(Library::embedded().find(&source).unwrap().is_none());
-        assert!(crate::reproduce::source::how_to_get(&[&source]).contains("photographs.csv (SHA-256 0123456789ab…)"));
+        assert!(
+            crate::reproduce::source::how_to_get(&[&source])
+                .contains("photographs.csv (SHA-256 0123456789ab…)")
+        );
     }
 
     #[test]

@@ -35,10 +35,7 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
     ] {
         let caption = format!("Median condition number by sample size: {title}");
         all.push(curves.made(["dataset", "m"], &Look { y, ..look }, &caption));
-        readings.push((
-            title.to_owned(),
-            judged(curves, |curves| claims(&experiment, curves, &errors)),
-        ));
+        readings.push((title.to_owned(), judged(curves, |curves| claims(&experiment, curves, &errors))));
     }
     let mut made = all.into_iter().reduce(Made::followed_by).context("there are two readings")?;
     made.claims = Claim::over_readings(readings);

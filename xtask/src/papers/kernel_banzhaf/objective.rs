@@ -38,8 +38,7 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
     let mut made = by_size
         .made(columns, &look, "Median of ‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1 by sample size")
         .followed_by(by_noise.made(columns, &noisy, "Median of ‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1 by noise, m = 20n"));
-    made.claims =
-        judged(&by_size, |curves| beats_the_others(curves, "caption of figure 7, top row"));
+    made.claims = judged(&by_size, |curves| beats_the_others(curves, "caption of figure 7, top row"));
     made.claims.extend(judged(&by_noise, |curves| {
         vec![curves.best(
             "Kernel Banzhaf consistently outperforms other estimators as the noise varies",
@@ -78,7 +77,7 @@ fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {
             squared_distance(values, &truth) / (4.0 * growing.least(|growing| mean_least(growing, &truth)))
         },
     };
-    guarantee.claim(experiment, &|_| true, (KernelBanzhaf, &RIVALS), &excess)
+    guarantee.claim(experiment, &|_: &str| true, (KernelBanzhaf, &RIVALS), &excess)
 }
 
 /// With γ = ‖Aφ − b‖² / ‖Aφ‖² by its definition. As A is orthogonal it says the same of the values as theorem 3.3 of the objective.
@@ -99,5 +98,5 @@ fn corollary_3_4(experiment: &Experiment<'_>) -> Result<Claim> {
             squared_distance(values, &truth) / (gamma * squared_norm(&truth))
         },
     };
-    guarantee.claim(experiment, &|_| true, (KernelBanzhaf, &RIVALS), &excess)
+    guarantee.claim(experiment, &|_: &str| true, (KernelBanzhaf, &RIVALS), &excess)
 }
