@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use anyhow::{Context, Result, ensure};
 
+use super::axes::{Along, Curves, Metric, TABLE_MULTIPLE};
 use super::contender::Contender;
 use super::instance::SMALL;
 use super::printed;
-use super::sweep::{Along, Curves, Metric, TABLE_MULTIPLE};
 use crate::comparison::{Centre, Level, MULTIPLES, Point, covers_all};
 use crate::reproduce::datasets::unpack;
 

@@ -3,11 +3,12 @@
 use anyhow::Result;
 
 use super::authors::{self, Authors, SYNTHETIC_EVALUATIONS};
+use super::axes::{Curves, TABLE_MULTIPLE};
 use super::beside::{self, beside};
 use super::contender::Contender::{self, LeverageShap};
 use super::linear::objective;
 use super::notes::{NOTES, small_datasets};
-use super::sweep::{Curves, Experiment, TABLE_MULTIPLE, experiment, is_of_paper, on_the_authors_runs};
+use super::sweep::{Experiment, experiment, is_of_paper, on_the_authors_runs};
 use super::{printed, synthetic};
 use crate::comparison::{Centre, Compete, Level, Look, Point, squared_distance, squared_norm};
 use crate::reproduce::catalogue::Made;

@@ -1,7 +1,7 @@
 //! Where Leverage SHAP improves most over its rivals: section 1.2 of the paper names two settings.
 
+use super::axes::Curves;
 use super::contender::Contender::{self, LeverageShap};
-use super::sweep::Curves;
 use crate::comparison::Compete;
 use crate::reproduce::report::significant;
 use crate::reproduce::statistics::Summary;

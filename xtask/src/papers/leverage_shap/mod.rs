@@ -20,6 +20,7 @@
 
 mod algorithms;
 mod authors;
+mod axes;
 mod beside;
 mod contender;
 mod gamma;

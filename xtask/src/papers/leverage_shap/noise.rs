@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 
+use super::axes::{Along, Curves, Metric};
 use super::contender::Contender::{self, KernelShap, LeverageShap, OptimizedKernelShap};
 use super::improvement::improvement;
 use super::sample_size::third_quartile_near_median;
-use super::sweep::{Along, Curves, Judged, Metric, Sweep};
+use super::sweep::{Judged, Sweep};
 use crate::comparison::{Centre, Compete, paired};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;

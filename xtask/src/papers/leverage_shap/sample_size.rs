@@ -3,6 +3,7 @@
 use anyhow::Result;
 use apportion::games::ClosedForm;
 
+use super::axes::{Along, Curves, Metric};
 use super::contender::Contender::{
     self, KernelShap, LeverageShap, LeverageShapDeterministic, LeverageShapUnpaired,
     LeverageShapUnpairedDistinct, LeverageShapWithReplacement, OptimizedKernelShap,
@@ -11,7 +12,7 @@ use super::improvement::improvement;
 use super::instance::{Instance, SMALL};
 use super::linear::{least_objective, objective_excess};
 use super::printed;
-use super::sweep::{Along, Curves, Experiment, Judged, Metric, Sweep, is_of_paper};
+use super::sweep::{Experiment, Judged, Sweep, is_of_paper};
 use crate::comparison::{Centre, Estimate, Excess, Growing, Guarantee};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::significant;

@@ -3,55 +3,25 @@
 use anyhow::Result;
 
 use super::authors::{self, authors};
+use super::axes::{Along, Curves, Metric, TABLE_MULTIPLE};
 use super::beside::{self, beside};
 use super::contender::Contender;
 use super::instance::Instance;
 use super::notes::{NOISE_NOTE, NOTES, OBJECTIVE_NOTE, all_datasets, small_datasets};
 use super::printed;
-use crate::comparison::{self, Centre, Estimate, Look, Noise, Series, Step};
+use crate::comparison::{self, Centre, Look, Noise, Series, Step};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::datasets::Known;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
-pub(crate) type Curves = comparison::Curves<Contender>;
 pub(crate) type Experiment<'a> = comparison::Experiment<'a, Instance>;
-
-/// The multiple of n at which noise, γ and tables 1 and 4 are measured.
-pub(crate) const TABLE_MULTIPLE: usize = 10;
-
-/// How far an estimate is from the truth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Metric {
-    /// `‖φ̃ − φ‖² / ‖φ‖²`.
-    Error,
-    /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`; for small n.
-    ObjectiveExcess,
-}
-
-impl Metric {
-    fn of(self, instance: &Instance, estimate: &Estimate) -> Result<Option<f64>> {
-        match self {
-            Self::Error => Ok(Some(instance.relative_error(&estimate.values))),
-            Self::ObjectiveExcess => instance.objective_excess(&estimate.values),
-        }
-    }
-}
 
 /// The runs on the datasets of these names that are there.
 pub(crate) fn experiment<'a>(session: &'a Session, names: &[&str]) -> Result<Experiment<'a>> {
     let datasets = session.datasets(names)?;
     let series = datasets.iter().map(|dataset| Series::new(session, dataset, Instance::new));
     Experiment::new(session, series.collect::<Result<Vec<_>>>()?)
-}
-
-/// What is varied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Along {
-    /// m = 5n … 160n, without noise.
-    SampleSize,
-    /// σ = 0 … 1 on v, at m = 10n.
-    Noise,
 }
 
 /// A figure of a sweep.

@@ -3,15 +3,13 @@
 use anyhow::Result;
 
 use super::authors::{Authors, authors};
+use super::axes::{Along, Curves, Metric, TABLE_MULTIPLE};
 use super::contender::Contender::{
     self, LeverageShap, LeverageShapDeterministic, OptimizedKernelShap, PermutationShap,
 };
 use super::notes::{NOTES, all_datasets};
 use super::printed;
-use super::sweep::{
-    Along, Curves, Metric, TABLE_MULTIPLE, by_sample_size, experiment, is_of_paper, of_paper,
-    on_the_authors_runs,
-};
+use super::sweep::{by_sample_size, experiment, is_of_paper, of_paper, on_the_authors_runs};
 use crate::comparison::{Centre, Compete, MULTIPLES, covers_all, picked};
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::report::{Entry, Table, notes, row, significant, table};

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::readings::Reading;
 use super::test::{By, Test};
 use super::{FALSE_ALARM, FEWEST_RUNS, Verdict};
 
@@ -71,6 +70,14 @@ enum Finding {
 struct Said {
     favour: usize,
     against: usize,
+}
+
+/// What a claim comes to in one of its readings.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Reading {
+    pub(crate) reading: String,
+    pub(crate) verdict: Verdict,
+    pub(crate) evidence: String,
 }
 
 /// A claim of a paper about an artefact, with our verdict.

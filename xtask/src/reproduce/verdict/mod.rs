@@ -16,8 +16,7 @@ mod test;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use claim::{Case, Claim, MISSING_REASON, Needed, are_contradicted, is_of_project};
-pub(crate) use readings::Reading;
+pub(crate) use claim::{Case, Claim, MISSING_REASON, Needed, Reading, are_contradicted, is_of_project};
 pub(crate) use reason::has_reason;
 pub(crate) use test::{By, Resamples, Test};
 

@@ -1,16 +1,7 @@
 //! Claims that can be read in several ways: judged in each reading, counted once.
 
-use serde::Serialize;
-
+use super::claim::Reading;
 use super::{Claim, Verdict};
-
-/// What a claim comes to in one of its readings.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Reading {
-    pub(crate) reading: String,
-    pub(crate) verdict: Verdict,
-    pub(crate) evidence: String,
-}
 
 impl Claim {
     /// Claims that were judged in several readings, each once with the verdicts of all its readings. Every reading has the same claims in

@@ -32,6 +32,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Summary, slope};
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 use law::{FEATURES, Law, MASKS, subsets};
+use myerson::ROUNDING;
 
 /// How strongly the block is coupled to the other features.
 const MEMORIES: [f64; 8] = [0.0, 1.0 / 256.0, 1.0 / 128.0, 1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 1.0];
@@ -44,9 +45,6 @@ const ELSEWHERE: [usize; FEATURES] = [0, 3, 6, 2, 5, 1, 4];
 
 /// How much flatter than 1 the slope of ln error in ln ε may be.
 const SLACK: f64 = 0.2;
-
-/// Rounding errors of values near 1.
-const ROUNDING: f64 = 1e-12;
 
 /// A value that stands for the Shapley value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,9 +21,11 @@ use apportion::Semivalue;
 use apportion::games::{Coalition, Graph, GraphRestrictedGame, SumOfUnanimity, TabulatedGame};
 use apportion::values::{Coefficients, GraphValue, enumerate};
 
-use super::ROUNDING;
 use crate::reproduce::report::{Table, significant, table};
 use crate::reproduce::verdict::Claim;
+
+/// Rounding errors of values near 1.
+pub(super) const ROUNDING: f64 = 1e-12;
 
 /// What was found on one graph, over all games in which disconnected sets add up.
 pub(super) struct Compared {

@@ -1,0 +1,39 @@
+//! What the sweeps of this paper vary, and what they measure.
+
+use anyhow::Result;
+
+use super::contender::Contender;
+use super::instance::Instance;
+use crate::comparison::{self, Estimate};
+
+pub(crate) type Curves = comparison::Curves<Contender>;
+
+/// What is varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Along {
+    /// m = 5n … 160n, without noise.
+    SampleSize,
+    /// σ = 0 … 1 on v, at m = 10n.
+    Noise,
+}
+
+/// The multiple of n at which noise, γ and tables 1 and 4 are measured.
+pub(crate) const TABLE_MULTIPLE: usize = 10;
+
+/// How far an estimate is from the truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Metric {
+    /// `‖φ̃ − φ‖² / ‖φ‖²`.
+    Error,
+    /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`; for small n.
+    ObjectiveExcess,
+}
+
+impl Metric {
+    pub(crate) fn of(self, instance: &Instance, estimate: &Estimate) -> Result<Option<f64>> {
+        match self {
+            Self::Error => Ok(Some(instance.relative_error(&estimate.values))),
+            Self::ObjectiveExcess => instance.objective_excess(&estimate.values),
+        }
+    }
+}
