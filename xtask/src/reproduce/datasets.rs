@@ -61,8 +61,7 @@ macro_rules! known {
     };
 }
 
-/// All of them. Those whose name ends in `-mlp` have small networks, compas has no model, all others have XGBoost regressors of 100 trees of
-/// depth 4.
+/// All of them. compas has no model, all others have XGBoost regressors of 100 trees of depth 4.
 pub(crate) static KNOWN: &[Known] = known! {
     "iris" "IRIS" 4 150,
         "iris.csv" "0ba79ae755c686ee02dfe1d2943772a46ded2433c4fde6dd7ad3b01c41ff5d3d",
@@ -108,12 +107,6 @@ pub(crate) static KNOWN: &[Known] = known! {
     "tuandromd" "TUANDROMD" 241 4464,
         "tuandromd.csv" "875df2a5d5488d7f3d4fb21acb063c21d4b53cf9ff80c963e98d5f28fb634399",
         "tuandromd_xgb.json" "83f23a7b804298f182b0210bff92c1c13d0a73a66e1af658796e3ece88660132";
-    "diabetes-mlp" "Diabetes, embedded network" 10 442,
-        "diabetes.csv" "08779b698e32fc83ab9ac1f20196760b3347fc986927f652310d1a8b865219e8",
-        "diabetes_mlp.onnx" "4a0c4bbfb5cd31e0801418e63fe6b48e64cc253aa2bbfc4f0730f20163b99c5c";
-    "adult-mlp" "Adult, embedded network" 12 32561,
-        "adult.csv" "aaab5bc78e1ed11db1ae02ee1006a0933c7a2c96fe1a08ae8ed712374c1b9230",
-        "adult_mlp.onnx" "8e7717db3fa309de9f266e6a1d30d711bdd6b3837110d5ad862d7c9eb341a83e";
     "compas" "COMPAS" 7 21921,
         "compas.csv" "3df426987dbe6ac15104af9aebcd5b5d47489efba7b396c9e1e493ade66886ff",
         "" "",
@@ -210,7 +203,7 @@ pub(crate) struct Library {
 
 impl Library {
     /// The library in `folder` (`--data`), else in `$APPORTION_DATA`, else in `data` and `../shared` beside the workspace. Networks that were
-    /// trained here are in the folder `networks` of these, or in `data/networks`.
+    /// trained are in the folder `networks` of these, in `data/networks`, or in `xtask/networks`, which comes with the repository.
     ///
     /// # Errors
     ///
@@ -227,13 +220,15 @@ impl Library {
             Some((_, folder)) => vec![folder],
             None => vec![home.clone(), workspace.join("../shared")],
         };
-        let networks = folders.iter().chain([&home]).map(|folder| folder.join("networks")).collect();
+        let given = workspace.join("xtask");
+        let networks = folders.iter().chain([&home, &given]).map(|folder| folder.join("networks")).collect();
         Ok(Self { folders, networks, read: Mutex::default() })
     }
 
-    /// The embedded datasets alone.
+    /// The embedded datasets alone, and the networks that come with the repository.
     pub(crate) fn embedded() -> Self {
-        Self { folders: Vec::new(), networks: Vec::new(), read: Mutex::default() }
+        let networks = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("networks")];
+        Self { folders: Vec::new(), networks, read: Mutex::default() }
     }
 
     /// Returns the dataset with its trees.
@@ -313,19 +308,6 @@ pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
 }
 
 impl Known {
-    /// Returns the dataset with a model that `read_model` reads.
-    ///
-    /// # Errors
-    ///
-    /// Those of `read_model`.
-    #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only networks are no trees"))]
-    pub(crate) fn with_model<M>(
-        &'static self,
-        read_model: impl Fn(&[u8]) -> Result<M>,
-    ) -> Result<Arc<Dataset<M>>> {
-        parse(self, read_model).map(Arc::new)
-    }
-
     /// Returns the dataset without a model.
     ///
     /// # Errors
@@ -414,8 +396,7 @@ mod tests {
         let library = Library::embedded();
         for known in KNOWN {
             assert_eq!(known.without_model().unwrap().rows(), known.rows, "{}", known.name);
-            let has_trees = known.model.file.ends_with(".json");
-            assert_eq!(library.get(known).is_ok(), has_trees, "{}", known.name);
+            assert_eq!(library.get(known).is_ok(), !known.model.file.is_empty(), "{}", known.name);
         }
     }
 

@@ -37,21 +37,19 @@ const TABLE: Training =
 /// All of them.
 pub(crate) const PLANS: [Plan; 11] = [
     Plan {
-        name: "rt_polarity_word_cnn",
-        dataset: "rt_polarity",
+        name: "imdb_word_cnn",
+        dataset: "imdb",
         architecture: "word CNN: embedding of 50, convolution of 3 words and 250 filters, largest value over the text, hidden layer of \
                        250, an output; dropout",
         input: Input::Tokens,
-        printed: "0.901 on IMDB (L- and C-Shapley, table 1)",
-        data: |folders| {
-            texts(folders, "rt_polarity.csv", Reading::Tokens { vocabulary: "rt_polarity_vocab.txt" }, 48, 2)
-        },
+        printed: "0.901 (L- and C-Shapley, table 1)",
+        data: |folders| texts(folders, "imdb.csv", Reading::Words { vocabulary: 5_000 }, 400, 2),
         network: |builder| {
             let convolved = builder.embedding(50)?.dropout(0.5).convolution(250, 3, 1)?.max_over_time();
             Ok(convolved.dropout(0.5).hidden(250)?.dropout(0.5).outputs()?.finished())
         },
         training: Training {
-            epochs: 10,
+            epochs: 5,
             batch: 32,
             rate: 1e-3,
             decay: 0.05,
@@ -105,13 +103,13 @@ pub(crate) const PLANS: [Plan; 11] = [
         architecture: "two convolutions of 5 × 5 pixels with 8 and 16 filters, each pooled by 2 × 2, an output",
         input: Input::Pixels,
         printed: "0.997 (L- and C-Shapley, section 5.2)",
-        data: |folders| images(folders, ["mnist38_train.csv", "mnist38_test.csv"], 1, 28),
+        data: |folders| images(folders, ["mnist38_full_train.npy", "mnist38_full_test.npy"], 1, 28),
         network: |builder| {
             let first = builder.convolution(8, 5, 2)?.max_pool(2);
             Ok(first.convolution(16, 5, 2)?.max_pool(2).flatten().dropout(0.3).outputs()?.finished())
         },
         training: Training {
-            epochs: 15,
+            epochs: 10,
             batch: 32,
             rate: 3e-3,
             decay: 0.01,
@@ -121,21 +119,24 @@ pub(crate) const PLANS: [Plan; 11] = [
     Plan {
         name: "cifar_deer_horse_cnn",
         dataset: "cifar_deer_horse",
-        architecture: "three convolutions of 3 × 3 pixels with 16, 32 and 64 filters, each pooled by 2 × 2, a hidden layer of 64, an \
+        architecture: "six convolutions of 3 × 3 pixels with 16, 16, 32, 32, 64 and 64 filters, every two pooled by 2 × 2, hidden layers of 128 and 64, an \
                        output; dropout",
         input: Input::Pixels,
         printed: "0.961 (L- and C-Shapley, section 5.2)",
-        data: |folders| images(folders, ["cifar_deer_horse_train.csv", "cifar_deer_horse_test.csv"], 3, 32),
+        data: |folders| {
+            images(folders, ["cifar_deer_horse_full_train.npy", "cifar_deer_horse_full_test.npy"], 3, 32)
+        },
         network: |builder| {
-            let first = builder.convolution(16, 3, 1)?.max_pool(2);
-            let third = first.convolution(32, 3, 1)?.max_pool(2).convolution(64, 3, 1)?.max_pool(2);
-            Ok(third.flatten().dropout(0.4).hidden(64)?.dropout(0.4).outputs()?.finished())
+            let first = builder.convolution(16, 3, 1)?.convolution(16, 3, 1)?.max_pool(2).dropout(0.1);
+            let second = first.convolution(32, 3, 1)?.convolution(32, 3, 1)?.max_pool(2).dropout(0.2);
+            let third = second.convolution(64, 3, 1)?.convolution(64, 3, 1)?.max_pool(2).dropout(0.3);
+            Ok(third.flatten().hidden(128)?.dropout(0.4).hidden(64)?.outputs()?.finished())
         },
         training: Training {
-            epochs: 60,
+            epochs: 30,
             batch: 32,
-            rate: 1.5e-3,
-            decay: 0.05,
+            rate: 1e-3,
+            decay: 0.02,
             augmentation: Augmentation::MovedAndMirrored(3),
         },
     },
@@ -146,7 +147,12 @@ pub(crate) const PLANS: [Plan; 11] = [
         |folders| table(folders, "adult.csv", Task::Classes(2)),
         Training { epochs: 15, batch: 64, ..TABLE },
     ),
-    perceptron("bank_mlp", "bank", |folders| table(folders, "bank.csv", Task::Classes(2)), TABLE),
+    perceptron(
+        "bank_full_mlp",
+        "bank_full",
+        |folders| table(folders, "bank_full.csv", Task::Classes(2)),
+        Training { epochs: 12, batch: 64, ..TABLE },
+    ),
     perceptron("german_mlp", "german", |folders| table(folders, "german.csv", Task::Classes(2)), TABLE),
     perceptron("diabetes_mlp", "diabetes", |folders| table(folders, "diabetes.csv", Task::Regression), TABLE),
     perceptron(

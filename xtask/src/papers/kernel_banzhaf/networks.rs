@@ -29,13 +29,7 @@ use crate::reproduce::verdict::Claim;
 
 /// The paper's datasets, each with the network that `cargo xtask train` makes for it. Its Census Income is adult.
 const TRAINED: [(&str, &str); 4] =
-    [("pima", "pima_mlp"), ("adult", "adult_mlp"), ("bank", "bank_mlp"), ("german", "german_mlp")];
-
-/// A dataset of the paper with a network that lies in the data directory.
-const GIVEN: &str = "adult-mlp";
-
-/// The embedded one, which stands in where one of the paper's is missing.
-const STAND_IN: &str = "diabetes-mlp";
+    [("pima", "pima_mlp"), ("adult", "adult_mlp"), ("bank_full", "bank_full_mlp"), ("german", "german_mlp")];
 
 /// Rows that stand for absent features.
 const BACKGROUND: usize = 50;
@@ -135,15 +129,12 @@ fn read(bytes: &[u8]) -> Result<Network> {
 struct Found {
     datasets: Vec<Arc<Dataset<Network>>>,
     trained: Vec<Entry>,
-    /// Why a network of our own training is not there.
+    /// Why a network is not there.
     skipped: Vec<String>,
-    /// Names of the datasets with networks that are not of our own training.
-    others: Vec<&'static str>,
 }
 
 fn find(session: &Session) -> Result<Found> {
-    let mut found =
-        Found { datasets: Vec::new(), trained: Vec::new(), skipped: Vec::new(), others: Vec::new() };
+    let mut found = Found { datasets: Vec::new(), trained: Vec::new(), skipped: Vec::new() };
     for (dataset, name) in TRAINED {
         match trained(session, dataset, name)? {
             Ok((dataset, entry)) => {
@@ -154,13 +145,8 @@ fn find(session: &Session) -> Result<Found> {
                 let line = format!("{name}: skipped; {why}");
                 session.say_once(&line);
                 found.skipped.push(line);
-                found.others.extend((dataset == "adult").then_some(GIVEN));
             }
         }
-    }
-    found.others.extend((!found.skipped.is_empty()).then_some(STAND_IN));
-    for name in &found.others {
-        found.datasets.push(known(name).with_model(read)?);
     }
     Ok(found)
 }
@@ -203,25 +189,14 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
     made.tables.extend(trained::table(
         found.trained.iter().map(|entry| (entry, "prints none; two layers, dropout of one half")),
     ));
-    let of = |is_judged: &dyn Fn(&str) -> bool| {
-        let is_judged = |panel: usize| is_judged(experiment.datasets[panel].known.name);
-        claims(&curves.only(is_judged, Contender::ALL))
-    };
-    let is_of_paper = |name: &str| name != STAND_IN;
-    let mut claims = of(&is_of_paper);
-    if found.datasets.iter().all(|dataset| !is_of_paper(dataset.known.name)) {
-        claims.extend(of(&|_| true).into_iter().map(Claim::on_stand_ins));
-    }
+    let mut claims = claims(&curves);
     if !found.skipped.is_empty() {
-        let mut missing = found.skipped.join("; ");
-        if found.datasets.iter().any(|dataset| dataset.known.name == GIVEN) {
-            missing.push_str("; adult-mlp stands in");
-        }
+        let missing = found.skipped.join("; ");
         claims = claims.into_iter().map(|claim| claim.and(&missing)).collect();
     }
     let mut notes = notes![
-        "models: two-layer networks of our own training on the paper's Diabetes (Pima), Census Income (adult), Bank and German Credit; \
-         where one is missing, a small network that is embedded stands in: adult-mlp, diabetes-mlp",
+        "models: two-layer networks of our own training on the paper's Diabetes (Pima), Census Income (adult), Bank (all rows) and German \
+         Credit, which come with the repository (xtask/networks)",
         format!(
             "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in every run; truth: all 2^n \
              coalitions"
@@ -229,7 +204,7 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
         super::notes::ESTIMATORS,
     ];
     notes.extend(found.skipped);
-    Ok(Made { claims, notes, datasets: found.others, ..made })
+    Ok(Made { claims, notes, datasets: Vec::new(), ..made })
 }
 
 fn claims(curves: &Curves<Contender>) -> Vec<Claim> {

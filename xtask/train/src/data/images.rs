@@ -1,7 +1,8 @@
-//! Images: CSV of pixels from 0 to 255 row by row, the channels of each together, and the class.
+//! Images: bytes of pixels row by row, the channels of each together, and the class.
 
 use anyhow::{Context, Result, ensure};
 
+use super::byte_matrix::byte_matrix;
 use super::table::check_classes;
 use super::{DataSet, Element, Samples, Task};
 use crate::folders::Folders;
@@ -31,17 +32,12 @@ pub(crate) fn images(
 fn parse(bytes: &[u8], channels: usize, side: usize) -> Result<Samples> {
     let columns = channels * side * side;
     let (mut rows, mut targets) = (Vec::new(), Vec::new());
-    for record in csv::Reader::from_reader(bytes).records() {
-        let record = record?;
-        ensure!(record.len() == columns + 1, "a row has {} columns, not {}", record.len(), columns + 1);
+    for row in byte_matrix(bytes, columns + 1)? {
         for channel in 0..channels {
-            for cell in record.iter().take(columns).skip(channel).step_by(channels) {
-                let value: f64 = cell.parse().with_context(|| format!("{cell:?} is no number"))?;
-                ensure!((0.0..=255.0).contains(&value), "a pixel is {value}, not within 0 to 255");
-                rows.push(f64::from((value / 255.0) as f32));
-            }
+            let pixels = row[..columns].iter().skip(channel).step_by(channels);
+            rows.extend(pixels.map(|&pixel| f64::from((f64::from(pixel) / 255.0) as f32)));
         }
-        targets.push(record[columns].parse().with_context(|| format!("{:?} is no class", &record[columns]))?);
+        targets.push(f64::from(row[columns]));
     }
     ensure!(!targets.is_empty(), "there is no image");
     check_classes(&targets, 2)?;
@@ -52,14 +48,19 @@ fn parse(bytes: &[u8], channels: usize, side: usize) -> Result<Samples> {
 mod tests {
     use super::*;
 
+    fn file(rows: usize, columns: usize, elements: &[u8]) -> Vec<u8> {
+        let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+        let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+        [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), elements].concat()
+    }
+
     #[test]
     fn channels_come_one_after_the_other() {
-        let samples = parse(b"r,g,r,g,r,g,r,g,target\n0,255,0,255,51,0,0,0,1\n", 2, 2).unwrap();
+        let samples = parse(&file(1, 9, &[0, 255, 0, 255, 51, 0, 0, 0, 1]), 2, 2).unwrap();
         assert_eq!(samples.row(0), [0.0, 0.0, f64::from(0.2_f32), 0.0, 1.0, 1.0, 0.0, 0.0]);
         assert_eq!(samples.targets, [1.0]);
-        let error = |bytes: &[u8]| format!("{:#}", parse(bytes, 1, 1).unwrap_err());
-        assert!(error(b"x,target\n256,0\n").contains("a pixel is 256"));
-        assert!(error(b"x,target\n1,2\n").contains("none of the 2 classes"));
-        assert!(error(b"x,y,target\n1,2,1\n").contains("3 columns"));
+        let error = |file: &[u8]| format!("{:#}", parse(file, 1, 1).unwrap_err());
+        assert!(error(&file(1, 2, &[1, 2])).contains("none of the 2 classes"));
+        assert!(error(&file(0, 2, &[])).contains("no image"));
     }
 }

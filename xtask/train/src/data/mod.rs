@@ -5,10 +5,15 @@
 //! | [`table`] | tables of numbers |
 //! | [`texts`] | texts as token ids or characters |
 //! | [`images`] | images as pixels |
+//! | `byte_matrix`, `vocabulary` | what the harness reads alike |
 
+#[path = "../../../src/papers/l_c_shapley/data/byte_matrix.rs"]
+mod byte_matrix;
 pub(crate) mod images;
 pub(crate) mod table;
 pub(crate) mod texts;
+#[path = "../../../src/papers/l_c_shapley/data/vocabulary.rs"]
+mod vocabulary;
 
 use apportion_games::{Purpose, stream};
 use rand::seq::SliceRandom;

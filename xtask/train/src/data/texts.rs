@@ -1,8 +1,9 @@
-//! Texts: CSV of the columns split, text, token ids, class.
+//! Texts: CSV of the columns split, text, token ids if the vocabulary is a file, class.
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::table::check_classes;
+use super::vocabulary::{ids, vocabulary, words};
 use super::{DataSet, Element, Samples, Task};
 use crate::folders::Folders;
 
@@ -11,6 +12,8 @@ use crate::folders::Folders;
 pub(crate) enum Reading {
     /// The ids of its tokens, by the vocabulary in this file.
     Tokens { vocabulary: &'static str },
+    /// The ids of its words, by a vocabulary of so many, which are the most frequent of the training part.
+    Words { vocabulary: usize },
     /// Its characters, by [`ALPHABET`].
     Characters,
 }
@@ -31,13 +34,16 @@ pub(crate) fn texts(
     classes: usize,
 ) -> Result<DataSet> {
     let (bytes, hash) = folders.read(file)?;
-    let (mut files, mut vocabulary) = (vec![hash], 1 + ALPHABET.len());
-    if let Reading::Tokens { vocabulary: tokens } = reading {
-        let (bytes, hash) = folders.read(tokens)?;
-        vocabulary =
-            std::str::from_utf8(&bytes).with_context(|| format!("cannot read {tokens}"))?.lines().count();
-        files.push(hash);
-    }
+    let mut files = vec![hash];
+    let vocabulary = match reading {
+        Reading::Characters => 1 + ALPHABET.len(),
+        Reading::Words { vocabulary } => vocabulary,
+        Reading::Tokens { vocabulary } => {
+            let (bytes, hash) = folders.read(vocabulary)?;
+            files.push(hash);
+            std::str::from_utf8(&bytes).with_context(|| format!("cannot read {vocabulary}"))?.lines().count()
+        }
+    };
     let parts = parse(&bytes, reading, width, vocabulary, classes);
     let (train, test) = parts.with_context(|| format!("cannot read {file}"))?;
     Ok(DataSet { task: Task::Classes(classes), train, test, vocabulary, files })
@@ -50,24 +56,37 @@ fn parse(
     vocabulary: usize,
     classes: usize,
 ) -> Result<(Samples, Samples)> {
+    let columns = if matches!(reading, Reading::Words { .. }) { 3 } else { 4 };
+    let records = csv::Reader::from_reader(bytes).into_records().collect::<Result<Vec<_>, _>>()?;
+    for record in &records {
+        ensure!(record.len() == columns, "a row has {} columns, not {columns}", record.len());
+    }
+    let read: Vec<Vec<usize>> = match reading {
+        Reading::Tokens { .. } => {
+            records.iter().map(|record| token_ids(&record[2])).collect::<Result<_>>()?
+        }
+        Reading::Characters => records.iter().map(|record| character_ids(&record[1])).collect(),
+        Reading::Words { .. } => {
+            let texts: Vec<Vec<String>> = records.iter().map(|record| words(&record[1])).collect();
+            let of_training = records.iter().zip(&texts).filter(|(record, _)| &record[0] == "train");
+            let known = self::vocabulary(of_training.map(|(_, words)| words.as_slice()), vocabulary);
+            let ids = ids(&known);
+            texts.iter().map(|words| ids(words)).collect()
+        }
+    };
     let empty = Samples { element: Element::Id, shape: vec![width], rows: Vec::new(), targets: Vec::new() };
     let (mut train, mut test) = (empty.clone(), empty);
-    for record in csv::Reader::from_reader(bytes).records() {
-        let record = record?;
-        ensure!(record.len() == 4, "a row has {} columns, not 4", record.len());
+    for (record, mut ids) in records.iter().zip(read) {
         let part = match &record[0] {
             "train" => &mut train,
             "test" => &mut test,
             other => bail!("the split is {other:?}, neither train nor test"),
         };
-        let mut ids = match reading {
-            Reading::Tokens { .. } => token_ids(&record[2])?,
-            Reading::Characters => character_ids(&record[1]),
-        };
         ensure!(ids.iter().all(|&id| id < vocabulary), "an id is beyond the vocabulary of {vocabulary}");
         ids.resize(width, 0);
         part.rows.extend(ids.into_iter().map(|id| id as f64));
-        part.targets.push(record[3].parse().with_context(|| format!("{:?} is no class", &record[3]))?);
+        let class = &record[columns - 1];
+        part.targets.push(class.parse().with_context(|| format!("{class:?} is no class"))?);
     }
     for part in [&train, &test] {
         ensure!(part.len() > 0, "there is no text in one of the parts train and test");
@@ -109,6 +128,9 @@ mod tests {
         );
         let (train, _) = parse(text.as_bytes(), Reading::Characters, 3, 38, 2).unwrap();
         assert_eq!(train.row(0), [2.0, 1.0, 3.0]);
+        let words = "split,text,target\ntrain,\"b a, b\",1\ntest,a c,0\n";
+        let (train, test) = parse(words.as_bytes(), Reading::Words { vocabulary: 4 }, 4, 4, 2).unwrap();
+        assert_eq!((train.row(0), test.row(0)), (&[2.0, 3.0, 2.0, 0.0][..], &[3.0, 1.0, 0.0, 0.0][..]));
         let error = |text: &str| format!("{:#}", parse(text.as_bytes(), tokens, 3, 5, 2).unwrap_err());
         assert!(error(&text.replace("2 3", "2 5")).contains("beyond the vocabulary"));
         assert!(error(&text.replace("c,4,0", "c,4,2")).contains("none of the 2 classes"));

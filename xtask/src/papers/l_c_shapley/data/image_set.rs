@@ -2,6 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 
+use super::byte_matrix::byte_matrix;
+
 /// Rows of pixels between 0 and 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ImageSet {
@@ -45,9 +47,38 @@ impl ImageSet {
             }
             set.targets.push(super::text_set::class(&record[columns])?);
         }
-        ensure!(set.targets.len() == rows, "there are {} images, not {rows}", set.targets.len());
-        ensure!(set.targets.iter().all(|&target| target < classes.len()), "an image is of no class");
-        Ok(set)
+        set.checked(rows)
+    }
+
+    /// Reads a matrix of bytes: the pixels row by row, the channels of each together, from 0 to 255; then the class. Pixels become 32-bit floats as in
+    /// [`read`](Self::read).
+    ///
+    /// # Errors
+    ///
+    /// For other files, another number of rows, and classes that there are not.
+    pub(super) fn from_bytes(
+        bytes: &[u8],
+        rows: usize,
+        (channels, side): (usize, usize),
+        classes: &'static [&'static str],
+    ) -> Result<Self> {
+        let columns = channels * side * side;
+        let mut set =
+            Self { channels, side, classes, pixels: Vec::with_capacity(rows * columns), targets: Vec::new() };
+        for row in byte_matrix(bytes, columns + 1)? {
+            for channel in 0..channels {
+                let pixels = row[..columns].iter().skip(channel).step_by(channels);
+                set.pixels.extend(pixels.map(|&pixel| f64::from((f64::from(pixel) / 255.0) as f32)));
+            }
+            set.targets.push(usize::from(row[columns]));
+        }
+        set.checked(rows)
+    }
+
+    fn checked(self, rows: usize) -> Result<Self> {
+        ensure!(self.targets.len() == rows, "there are {} images, not {rows}", self.targets.len());
+        ensure!(self.targets.iter().all(|&target| target < self.classes.len()), "an image is of no class");
+        Ok(self)
     }
 
     /// Number of images.
@@ -101,6 +132,20 @@ mod tests {
         assert!((set.mean() - 7.0 / 24.0).abs() < 1e-7);
         let second = set.filtered(|index| index == 1);
         assert_eq!((second.len(), second.image(0), second.targets[0]), (1, set.image(1), 0));
+    }
+
+    #[test]
+    fn bytes_are_read_as_tables_are() {
+        let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 13), }";
+        let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+        let rows = [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 1], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0]];
+        let file = [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &rows.concat()].concat();
+        let table = ImageSet::read(TWO.as_bytes(), 2, (3, 2), 255.0, &["a", "b"]).unwrap();
+        assert_eq!(ImageSet::from_bytes(&file, 2, (3, 2), &["a", "b"]).unwrap(), table);
+        let error =
+            |rows, classes| ImageSet::from_bytes(&file, rows, (3, 2), classes).unwrap_err().to_string();
+        assert!(error(3, &["a", "b"]).contains("2 images, not 3"));
+        assert!(error(2, &["a"]).contains("no class"));
     }
 
     #[test]

@@ -1,0 +1,70 @@
+//! Matrices of bytes in NumPy's format: images with the class of each.
+
+use anyhow::{Context, Result, ensure};
+
+/// Rows of bytes in `file`, all as long as the first.
+///
+/// The format: 6 bytes of magic, 2 of the version, the length of the header, and the header, a Python dict of the type of the elements, their order and
+/// the shape; then the elements.
+///
+/// # Errors
+///
+/// For files of another format, other elements than bytes, column by column, of another number of axes or columns, or cut off.
+pub(crate) fn byte_matrix(file: &[u8], columns: usize) -> Result<Vec<&[u8]>> {
+    let body = file.strip_prefix(b"\x93NUMPY\x01\x00").context("this is no file of NumPy's format 1.0")?;
+    let (length, rest) = body.split_at_checked(2).context("the header is cut off")?;
+    let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
+    let (header, elements) = rest.split_at_checked(length).context("the header is cut off")?;
+    let header = std::str::from_utf8(header).context("the header is no text")?;
+    ensure!(
+        header.contains("'descr': '|u1'") && header.contains("'fortran_order': False"),
+        "the elements are no bytes row by row: {}",
+        header.trim_end()
+    );
+    let shape = header.split_once("'shape': (").and_then(|(_, rest)| rest.split_once(')'));
+    let (shape, _) = shape.context("the header has no shape")?;
+    let shape: Vec<usize> = (shape.split(',').map(str::trim).filter(|part| !part.is_empty()))
+        .map(|part| part.parse().with_context(|| format!("{part:?} is no length of an axis")))
+        .collect::<Result<_>>()?;
+    let &[rows, width] = &shape[..] else { anyhow::bail!("there are {} axes, not 2", shape.len()) };
+    ensure!(width == columns, "a row has {width} columns, not {columns}");
+    ensure!(
+        rows.checked_mul(width) == Some(elements.len()),
+        "there are {} elements, not {rows} × {width}",
+        elements.len()
+    );
+    Ok(elements.chunks_exact(columns).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(header: &str, elements: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+        [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), elements].concat()
+    }
+
+    const HEADER: &str = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }  \n";
+
+    #[test]
+    fn rows_come_one_after_the_other() {
+        let file = file(HEADER, &[1, 2, 3, 4, 5, 6]);
+        assert_eq!(byte_matrix(&file, 3).unwrap(), [[1, 2, 3], [4, 5, 6]]);
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let error = |file: &[u8]| format!("{:#}", byte_matrix(file, 3).unwrap_err());
+        let six = [0; 6];
+        assert!(error(b"a,b,c\n").contains("no file of NumPy's format"));
+        assert!(error(&file(HEADER, &six)[..20]).contains("header is cut off"));
+        assert!(error(&file(HEADER, &six[..5])).contains("5 elements, not 2 × 3"));
+        assert!(error(&file(&HEADER.replace("|u1", "<f8"), &six)).contains("no bytes row by row"));
+        assert!(error(&file(&HEADER.replace("False", "True"), &six)).contains("no bytes row by row"));
+        assert!(error(&file(&HEADER.replace("(2, 3)", "(2,)"), &six)).contains("1 axes"));
+        assert!(error(&file(&HEADER.replace("(2, 3)", "(2, x)"), &six)).contains("no length of an axis"));
+        assert!(error(&file(&HEADER.replace("(2, 3)", "(3, 2)"), &six)).contains("2 columns, not 3"));
+        assert!(error(&file(&HEADER.replace("shape", "form"), &six)).contains("no shape"));
+    }
+}
