@@ -4,6 +4,7 @@
 //! own. A claim that does not hold, or holds partly, has its reason in its row, or shows that there is none
 //! ([`MISSING_REASON`](super::verdict::MISSING_REASON)); `cargo xtask check` finds rows of `docs/claims.md` without one.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -23,27 +24,49 @@ pub(crate) const OF_PROJECT: &str = "## This project's own claims";
 const COLUMNS: [&str; 9] =
     ["paper", "artefact", "seconds", "claim", "source", "verdict", "our numbers", "the paper's", "why"];
 
-/// Writes it: the claims of all reports, and the seconds that each artefact took, in earlier runs that it resumed as well.
-pub(super) fn write(made: &[(&str, Report, Duration)], out: &Path) -> Result<()> {
-    write_atomically(&out.join("claims.md"), markdown(made).as_bytes())
+/// The claims about an artefact.
+pub(super) struct Judged<'a> {
+    pub(super) paper: &'a str,
+    pub(super) artefact: &'a str,
+    /// That it took, in earlier runs that it resumed as well.
+    pub(super) seconds: f64,
+    pub(super) claims: Cow<'a, [Claim]>,
 }
 
-fn markdown(made: &[(&str, Report, Duration)]) -> String {
-    let papers = table(made, |claim| !claim.is_of_project());
-    let own = table(made, Claim::is_of_project);
+/// Writes it: the claims of all reports, each with a link to its report.
+pub(super) fn write(made: &[(&str, Report, Duration)], out: &Path) -> Result<()> {
+    let judged: Vec<Judged<'_>> = (made.iter())
+        .map(|(paper, report, took)| Judged {
+            paper,
+            artefact: &report.artefact,
+            seconds: took.as_secs_f64(),
+            claims: Cow::Borrowed(&report.claims),
+        })
+        .collect();
+    write_atomically(&out.join("claims.md"), format!("# Claims\n\n{}", tables(&judged, true)).as_bytes())
+}
+
+/// Both tables, under their headings.
+pub(super) fn tables(judged: &[Judged<'_>], with_links: bool) -> String {
+    let papers = table(judged, with_links, |claim| !claim.is_of_project());
+    let own = table(judged, with_links, Claim::is_of_project);
     format!(
-        "# Claims\n\n{OF_PAPERS}\n\n{papers}\n{OF_PROJECT}\n\nNo paper makes these: they are targets of this project, or what holds in place of \
+        "{OF_PAPERS}\n\n{papers}\n{OF_PROJECT}\n\nNo paper makes these: they are targets of this project, or what holds in place of \
          what a paper prints.\n\n{own}"
     )
 }
 
 /// The rows of some claims, below their total.
-fn table(made: &[(&str, Report, Duration)], is_shown: impl Fn(&Claim) -> bool) -> String {
+fn table(judged: &[Judged<'_>], with_links: bool, is_shown: impl Fn(&Claim) -> bool) -> String {
     let (mut rows, mut verdicts) = (String::new(), Vec::new());
-    for (paper, report, took) in made {
-        let seconds = significant(took.as_secs_f64());
-        let artefact = format!("[{0}]({paper}/{0}/report.md)", report.artefact);
-        for claim in report.claims.iter().filter(|claim| is_shown(claim)) {
+    for Judged { paper, artefact, seconds, claims } in judged {
+        let seconds = significant(*seconds);
+        let artefact = if with_links {
+            format!("[{artefact}]({paper}/{artefact}/report.md)")
+        } else {
+            (*artefact).to_owned()
+        };
+        for claim in claims.iter().filter(|claim| is_shown(claim)) {
             verdicts.push(claim.verdict);
             rows.push_str(&line([
                 paper,
@@ -78,21 +101,8 @@ mod tests {
     use super::super::verdict::MISSING_REASON;
     use super::*;
 
-    fn report(claims: Vec<Claim>) -> Report {
-        Report {
-            paper: "p".to_owned(),
-            artefact: "fig1".to_owned(),
-            shows: String::new(),
-            preset: "quick".to_owned(),
-            seed: 0,
-            runs: 1,
-            rules: 1,
-            datasets: Vec::new(),
-            skipped: Vec::new(),
-            notes: Vec::new(),
-            claims,
-            tables: Vec::new(),
-        }
+    fn judged(claims: Vec<Claim>) -> [Judged<'static>; 1] {
+        [Judged { paper: "p", artefact: "fig1", seconds: 2.0, claims: Cow::Owned(claims) }]
     }
 
     fn claim(name: &str, source: &str, is_so: bool) -> Claim {
@@ -106,7 +116,7 @@ mod tests {
             claim("ours", "target of this project", false).because("it is too slow"),
             claim("false of the paper", "section 2", false),
         ];
-        let text = markdown(&[("p", report(claims), Duration::from_secs(2))]);
+        let text = tables(&judged(claims), true);
         let (papers, own) = text.split_once(OF_PROJECT).unwrap();
         assert!(
             papers.contains("2 claims: 1 holds, 1 does not hold.")
@@ -123,6 +133,6 @@ mod tests {
 
     #[test]
     fn a_run_without_claims_says_so() {
-        assert_eq!(markdown(&[]).matches("No claims.").count(), 2);
+        assert_eq!(tables(&[], true).matches("No claims.").count(), 2);
     }
 }

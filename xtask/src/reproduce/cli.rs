@@ -20,6 +20,9 @@ pub(crate) struct Reproduce {
     /// Record the verdicts of the check in xtask/verdicts.json
     #[arg(long, conflicts_with_all = ["preset", "runs", "seed", "data"])]
     pub(crate) record: bool,
+    /// Keep the claims, with what their verdicts rest on, in xtask/claims.json.gz, and write them into docs/claims.md: those of the preset paper
+    #[arg(long, conflicts_with_all = ["check", "record", "runs", "seed", "data"])]
+    pub(crate) keep: bool,
     /// How many runs: enough to see (quick), or as many as the papers made (paper)
     #[arg(long, value_enum, default_value_t = Preset::Quick)]
     pub(crate) preset: Preset,
@@ -50,7 +53,7 @@ pub(crate) struct Reproduce {
 
 /// What a figure is made of in place of what the paper has. The laboratory reads it, and has further options.
 #[derive(Debug, Default, Args)]
-#[group(multiple = true, conflicts_with_all = ["list", "check", "record", "data"])]
+#[group(multiple = true, conflicts_with_all = ["list", "check", "record", "keep", "data"])]
 pub(crate) struct Own {
     /// A dataset: its name, a file of rows with a header, a file with a tree model
     #[arg(long = "dataset", value_name = "NAME=ROWS,MODEL")]

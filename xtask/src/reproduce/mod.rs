@@ -13,7 +13,7 @@
 //! | [`usage`] | a mistake in what was asked for |
 //! | [`store`], [`ingredients`], [`times`] | checkpoints, what is in their keys, and how long they took |
 //! | [`statistics`], [`report`], [`verdict`] | from numbers to words |
-//! | [`claims`] | the table of all claims |
+//! | [`claims`], [`kept`] | the table of all claims; those of `docs/claims.md` with what their verdicts rest on |
 //! | [`figure`] | from numbers to pictures |
 //!
 //! The papers themselves are in another folder, and are handed in by the program. To add one: a folder there, a [`catalogue::Paper`], a line in
@@ -28,6 +28,7 @@ pub(crate) mod explicand;
 pub(crate) mod figure;
 pub(crate) mod files;
 pub(crate) mod ingredients;
+mod kept;
 pub(crate) mod provenance;
 pub(crate) mod report;
 pub(crate) mod session;
@@ -66,6 +67,15 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
     if arguments.is_gate() && cfg!(feature = "onnx") {
         bail!(Usage("verdicts are recorded for builds without the feature onnx".to_owned()));
     }
+    if arguments.keep && (arguments.preset != Preset::Paper || cfg!(not(feature = "onnx"))) {
+        bail!(Usage(
+            "--keep needs --preset paper, and a build with networks: cargo xtask-onnx reproduce".to_owned()
+        ));
+    }
+    let workspace = workspace();
+    if arguments.check {
+        kept::check(papers, &workspace)?;
+    }
     let all = ["all".to_owned()];
     let what = if arguments.what.is_empty() { &all[..] } else { &arguments.what };
     let selected = catalogue::select(papers, what)?;
@@ -75,7 +85,6 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
             .build_global()
             .context("cannot start the threads")?;
     }
-    let workspace = workspace();
     // Other seeds and numbers of runs have other folders, so that none is overwritten; what is remembered serves all of them.
     let folders = Folders::of(arguments, &workspace);
     let out = folders.results.clone();
@@ -113,6 +122,7 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
     match arguments {
         Reproduce { record: true, .. } => check::record(found, &workspace),
         Reproduce { check: true, .. } => check::check(&found, &workspace),
+        Reproduce { keep: true, .. } => kept::keep(&made, papers, &workspace),
         _ => Ok(()),
     }
 }

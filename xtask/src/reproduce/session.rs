@@ -151,6 +151,7 @@ impl Session {
             list: false,
             check: false,
             record: false,
+            keep: false,
             preset: Preset::Quick,
             runs: Some(1),
             seed: 0,

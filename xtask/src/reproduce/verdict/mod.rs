@@ -2,21 +2,27 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`test`](mod@test) | tests over runs: how probable what was seen would be by chance |
-//! | [`claim`] | a claim over cases, each of them tested |
+//! | [`test`](mod@test), [`grounds`] | tests over runs: how probable what was seen would be by chance, and what they rest on |
+//! | [`cases`], [`claim`] | a claim over cases, each of them tested |
 //! | [`readings`] | a claim that can be read in several ways |
+//! | [`judged`] | what a verdict rests on, from which it can be found again |
 //! | [`reason`] | why claims do not hold |
 //!
 //! The rules are fixed before the numbers are seen, and are printed with the verdict. A claim that does not reproduce is a finding.
 
+mod cases;
 mod claim;
+mod grounds;
+mod judged;
 mod readings;
 mod reason;
 mod test;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use claim::{Case, Claim, MISSING_REASON, Needed, Reading, are_contradicted, is_of_project};
+pub(crate) use cases::{Case, Needed, are_contradicted};
+pub(crate) use claim::{Claim, MISSING_REASON, Reading, is_of_project};
+pub(crate) use judged::Judged;
 pub(crate) use reason::has_reason;
 pub(crate) use test::{By, Resamples, Test};
 

@@ -1,6 +1,7 @@
 //! Claims that can be read in several ways: judged in each reading, counted once.
 
 use super::claim::Reading;
+use super::judged::Judged;
 use super::{Claim, Verdict};
 
 impl Claim {
@@ -27,7 +28,8 @@ impl Claim {
 fn in_readings(judged: Vec<(String, Claim)>) -> Option<Claim> {
     let first = judged.first()?.1.clone();
     assert!(judged.iter().all(|(_, claim)| claim.claim == first.claim), "not readings of {}", first.claim);
-    let verdict = over(judged.iter().map(|(_, claim)| claim.verdict));
+    let of_readings = Judged::Readings(judged.iter().map(|(_, claim)| claim.judged.clone()).collect());
+    let verdict = of_readings.verdict();
     let rule = format!(
         "judged in each of {} readings; holds: in all of them; partly: in one of them, or partly in more of them than it fails in; undecided: \
          in all of them; in each reading {}",
@@ -48,48 +50,13 @@ fn in_readings(judged: Vec<(String, Claim)>) -> Option<Claim> {
         verdict: claim.verdict,
         evidence: claim.evidence,
     });
-    Some(Claim { verdict, rule, evidence, readings: readings.collect(), ..first })
-}
-
-/// The verdict on a claim, given those in its readings. One that was not tested does not count.
-fn over(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
-    let tested: Vec<Verdict> =
-        verdicts.filter(|verdict| !matches!(verdict, Verdict::NotTested | Verdict::Vacuous)).collect();
-    let number = |wanted: Verdict| tested.iter().filter(|verdict| **verdict == wanted).count();
-    let (holds, partly, fails) =
-        (number(Verdict::Holds), number(Verdict::HoldsPartly), number(Verdict::DoesNotHold));
-    match tested.len() {
-        0 => Verdict::NotTested,
-        all if holds == all => Verdict::Holds,
-        _ if holds > 0 || partly > fails => Verdict::HoldsPartly,
-        _ if partly + fails == 0 => Verdict::Undecided,
-        _ => Verdict::DoesNotHold,
-    }
+    Some(Claim { verdict, rule, evidence, judged: of_readings, readings: readings.collect(), ..first })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Verdict::{DoesNotHold, Holds, HoldsPartly, NotTested, Undecided};
-
-    #[test]
-    fn a_claim_holds_in_all_its_readings_or_not_wholly() {
-        for (readings, want) in [
-            (&[][..], NotTested),
-            (&[NotTested, NotTested], NotTested),
-            (&[Holds, Holds], Holds),
-            (&[Holds, NotTested], Holds),
-            (&[Holds, Undecided], HoldsPartly),
-            (&[Holds, DoesNotHold], HoldsPartly),
-            (&[HoldsPartly, HoldsPartly, DoesNotHold], HoldsPartly),
-            (&[HoldsPartly, DoesNotHold], DoesNotHold),
-            (&[HoldsPartly, DoesNotHold, DoesNotHold], DoesNotHold),
-            (&[Undecided, Undecided], Undecided),
-            (&[Undecided, DoesNotHold], DoesNotHold),
-        ] {
-            assert_eq!(over(readings.iter().copied()), want, "{readings:?}");
-        }
-    }
+    use Verdict::{DoesNotHold, Holds, HoldsPartly, NotTested};
 
     fn claims(verdicts: [Verdict; 2]) -> Vec<Claim> {
         let evidence = "of 2 cases 1 beyond chance for it; against: b";

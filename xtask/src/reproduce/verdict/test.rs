@@ -5,12 +5,13 @@
 
 use apportion::games::{Purpose, stream};
 use rand::RngExt as _;
-use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
+use serde::{Deserialize, Serialize};
 
 use super::super::statistics::Measurement;
+use super::grounds::{Chances, Grounds};
 
 /// How a statement is tested, and what chance is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum By {
     /// Nothing is drawn.
     Nothing,
@@ -41,14 +42,12 @@ impl By {
     }
 }
 
-/// More numbers than this are ranked by the normal approximation.
-const EXACT_RANKS: usize = 100;
-
 /// How often runs are drawn again.
 const RESAMPLES: usize = 1999;
 
-/// The probabilities of a statement's evidence by chance.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// The probabilities of a statement's evidence by chance, and what they rest on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Grounds", into = "Grounds")]
 pub(crate) struct Test {
     /// Of evidence for it as strong.
     pub(crate) favour: f64,
@@ -56,26 +55,42 @@ pub(crate) struct Test {
     pub(crate) against: f64,
     /// What it rests on; none where nothing is drawn.
     pub(crate) runs: Option<usize>,
+    pub(super) grounds: Grounds,
+}
+
+impl From<Grounds> for Test {
+    fn from(grounds: Grounds) -> Self {
+        Self::on(grounds)
+    }
+}
+
+impl From<Test> for Grounds {
+    fn from(test: Test) -> Self {
+        test.grounds
+    }
 }
 
 impl Test {
+    /// Of what is known.
+    pub(super) fn on(grounds: Grounds) -> Self {
+        let Chances { favour, against, runs } = grounds.chances();
+        Self { favour, against, runs, grounds }
+    }
+
     /// A fact that no draw decides.
     pub(crate) fn certain(is_so: bool) -> Self {
-        let (favour, against) = if is_so { (0.0, 1.0) } else { (1.0, 0.0) };
-        Self { favour, against, runs: None }
+        Self::on(Grounds::Certain(is_so))
     }
 
     /// By probabilities that were found elsewhere.
     pub(crate) fn of_chances(favour: f64, against: f64, runs: usize) -> Self {
-        Self { favour, against, runs: Some(runs) }
+        Self::on(Grounds::Found { favour, against, runs })
     }
 
     /// That numbers, one of each run, lie below `limit`, by Wilcoxon's signed ranks. Numbers at the limit say nothing. Infinite ones
     /// have the highest rank.
     pub(crate) fn below(sample: &[f64], limit: f64) -> Self {
-        let distances: Vec<f64> = sample.iter().map(|value| value - limit).collect();
-        let (favour, against) = signed_ranks(&distances);
-        Self { favour, against, runs: Some(sample.len()) }
+        Self::on(Grounds::signed_ranks(sample.iter().map(|value| value - limit)))
     }
 
     /// That they lie above it.
@@ -95,20 +110,7 @@ impl Test {
 
     /// That a number with a standard error, of so many runs, is below `limit`.
     pub(crate) fn measured_below(measured: Measurement, runs: usize, limit: f64) -> Self {
-        let distance = measured.value - limit;
-        let chance = match StudentsT::new(0.0, 1.0, runs.saturating_sub(1).max(1) as f64) {
-            _ if distance == 0.0 => Some((1.0, 1.0)),
-            _ if measured.error == 0.0 && distance.is_finite() => {
-                Some(if distance < 0.0 { (0.0, 1.0) } else { (1.0, 0.0) })
-            }
-            Ok(law) if (distance / measured.error).is_finite() => {
-                let t = distance / measured.error;
-                Some((law.cdf(t), law.sf(t)))
-            }
-            _ => None,
-        };
-        let (favour, against) = chance.unwrap_or((f64::NAN, f64::NAN));
-        Self { favour, against, runs: Some(runs) }
+        Self::on(Grounds::Measured { distance: measured.value - limit, error: measured.error, runs })
     }
 
     /// That it is between two limits.
@@ -129,38 +131,19 @@ impl Test {
 
     /// That more than the share `limit` of what is counted is so, where `count` of `of` are.
     pub(crate) fn share_above(count: usize, of: usize, limit: f64) -> Self {
-        let (favour, against) = match Binomial::new(limit, of as u64) {
-            Ok(law) if of > 0 => {
-                let at_least = if count == 0 { 1.0 } else { law.sf(count as u64 - 1) };
-                (at_least, law.cdf(count as u64))
-            }
-            _ => (f64::NAN, f64::NAN),
-        };
-        Self { favour, against, runs: Some(of) }
+        Self::on(Grounds::Share { count, of, limit })
     }
 
     /// The same of the opposite statement.
     pub(crate) fn opposite(self) -> Self {
-        Self { favour: self.against, against: self.favour, ..self }
+        Self::on(Grounds::Opposite(Box::new(self.grounds)))
     }
 
     /// That all of several statements are true: the weakest evidence speaks for it; the strongest against, of as many chances as there are.
     ///
     /// Without a statement there is no test: its probabilities are not numbers.
     pub(crate) fn all(tests: impl IntoIterator<Item = Self>) -> Self {
-        let tests: Vec<Self> = tests.into_iter().collect();
-        let nan = |of: fn(&Self) -> f64| tests.is_empty() || tests.iter().any(|test| of(test).is_nan());
-        let weakest = tests.iter().fold(0.0, |most: f64, test| most.max(test.favour));
-        let strongest = tests.iter().fold(1.0, |least: f64, test| least.min(test.against));
-        Self {
-            favour: if nan(|test| test.favour) { f64::NAN } else { weakest },
-            against: if nan(|test| test.against) {
-                f64::NAN
-            } else {
-                (strongest * tests.len() as f64).min(1.0)
-            },
-            runs: tests.iter().filter_map(|test| test.runs).min(),
-        }
+        Self::on(Grounds::All(tests.into_iter().map(|test| test.grounds).collect()))
     }
 
     /// That one of several is true.
@@ -172,40 +155,6 @@ impl Test {
 /// The logarithm of one over the other in each run. Two zeros are alike.
 fn log_ratios(one: &[f64], other: &[f64]) -> Vec<f64> {
     one.iter().zip(other).map(|(one, other)| if one == other { 0.0 } else { (one / other).ln() }).collect()
-}
-
-/// The probabilities of numbers as low, and as high, as these, if the sign of each is drawn. NaN if one is no number.
-fn signed_ranks(distances: &[f64]) -> (f64, f64) {
-    if distances.iter().any(|distance| distance.is_nan()) {
-        return (f64::NAN, f64::NAN);
-    }
-    let mut sorted: Vec<f64> = distances.iter().copied().filter(|distance| *distance != 0.0).collect();
-    sorted.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    // Twice the ranks: equal sizes share the mean of theirs, a whole or a half.
-    let mut ranks = Vec::with_capacity(sorted.len());
-    for alike in sorted.chunk_by(|a, b| a.abs() == b.abs()) {
-        let first = ranks.len() + 1;
-        ranks.resize(ranks.len() + alike.len(), 2 * first + alike.len() - 1);
-    }
-    let high: usize =
-        sorted.iter().zip(&ranks).filter(|(distance, _)| **distance > 0.0).map(|(_, rank)| rank).sum();
-    let total: usize = ranks.iter().sum();
-    if ranks.len() > EXACT_RANKS {
-        let deviation = ranks.iter().map(|&rank| (rank as f64).powi(2)).sum::<f64>().sqrt() / 2.0;
-        let z = (high as f64 - total as f64 / 2.0) / deviation;
-        let law = Normal::standard();
-        return (law.cdf(z), law.sf(z));
-    }
-    // The law of the sum of the ranks with a positive sign.
-    let mut law = vec![0.0; total + 1];
-    law[0] = 1.0;
-    for &rank in &ranks {
-        for sum in (0..=total).rev() {
-            let without = if sum >= rank { law[sum - rank] } else { 0.0 };
-            law[sum] = 0.5 * (law[sum] + without);
-        }
-    }
-    (law[..=high].iter().sum::<f64>().min(1.0), law[high..].iter().sum::<f64>().min(1.0))
 }
 
 /// A statistic of the runs, and what it is of runs drawn again.
@@ -237,13 +186,9 @@ impl Resamples {
             (count + 1) as f64 / (self.values.len() + 1) as f64
         };
         if self.values.is_empty() || self.values.iter().any(|value| value.is_nan()) {
-            return Test { favour: f64::NAN, against: f64::NAN, runs: Some(self.runs) };
+            return Test::of_chances(f64::NAN, f64::NAN, self.runs);
         }
-        Test {
-            favour: share(&|value| value >= limit),
-            against: share(&|value| value <= limit),
-            runs: Some(self.runs),
-        }
+        Test::of_chances(share(&|value| value >= limit), share(&|value| value <= limit), self.runs)
     }
 
     /// That it is above.
@@ -326,9 +271,10 @@ mod tests {
 
     #[test]
     fn all_is_as_weak_as_the_weakest_and_any_as_strong_as_the_strongest() {
-        let (strong, weak) = (Test::of_chances(0.001, 0.9, 9), Test::of_chances(0.3, 0.2, 12));
-        assert_eq!(Test::all([strong, weak]), Test::of_chances(0.3, 0.4, 9));
-        assert_eq!(Test::any([strong, weak]), Test::of_chances(0.002, 0.9, 9));
+        let both = || [Test::of_chances(0.001, 0.9, 9), Test::of_chances(0.3, 0.2, 12)];
+        let chances = |test: Test| (test.favour, test.against, test.runs);
+        assert_eq!(chances(Test::all(both())), (0.3, 0.4, Some(9)));
+        assert_eq!(chances(Test::any(both())), (0.002, 0.9, Some(9)));
         assert!(Test::all([]).favour.is_nan());
     }
 }

@@ -222,8 +222,10 @@ impl KnownTexts {
                 let train = sentences.iter().filter(|sentence| !sentence.is_test);
                 let known =
                     self::vocabulary(train.map(|sentence| &sentence.tokens[..]), self.vocabulary_size);
-                let ids = ids(&known);
-                sentences.iter_mut().for_each(|sentence| sentence.ids = ids(&sentence.tokens));
+                {
+                    let ids = ids(&known);
+                    sentences.iter_mut().for_each(|sentence| sentence.ids = ids(&sentence.tokens));
+                }
                 known
             }
         };

@@ -1,0 +1,244 @@
+//! What tests rest on: numbers of runs, counts, standard errors; and the chances that follow from them. The record of the papers' claims keeps it, so
+//! that verdicts can be found again.
+
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
+
+/// More numbers than this are ranked by the normal approximation.
+const EXACT_RANKS: usize = 100;
+
+/// Numbers below this are zero in 32 bits, or lose digits.
+const SMALL: f64 = 1e-30;
+
+/// The probabilities of a statement's evidence by chance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Chances {
+    /// Of evidence for it as strong.
+    pub(super) favour: f64,
+    /// Of evidence against it as strong.
+    pub(super) against: f64,
+    /// What it rests on; none where nothing is drawn.
+    pub(super) runs: Option<usize>,
+}
+
+/// What a test rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Grounds {
+    /// No draw decides it.
+    Certain(bool),
+    /// Probabilities that were found elsewhere.
+    Found {
+        #[serde(with = "any_number")]
+        favour: f64,
+        #[serde(with = "any_number")]
+        against: f64,
+        runs: usize,
+    },
+    /// How far the number of each run is above its limit.
+    SignedRanks(#[serde(with = "any_numbers")] Vec<f32>),
+    /// How far a mean is above its limit, its standard error, and runs.
+    Measured {
+        #[serde(with = "any_number")]
+        distance: f64,
+        #[serde(with = "any_number")]
+        error: f64,
+        runs: usize,
+    },
+    /// So many of so many, above this share.
+    Share { count: usize, of: usize, limit: f64 },
+    /// The opposite statement.
+    Opposite(Box<Self>),
+    /// All of several statements.
+    All(Vec<Self>),
+}
+
+impl Grounds {
+    /// Distances in 32 bits, which rank them as well. Where all are too small for that they are scaled, which ranks do not see.
+    pub(super) fn signed_ranks(distances: impl Iterator<Item = f64> + Clone) -> Self {
+        let largest = distances.clone().map(f64::abs).filter(|size| size.is_finite()).fold(0.0, f64::max);
+        let scale = if largest > 0.0 && largest < SMALL { 1.0 / largest } else { 1.0 };
+        Self::SignedRanks(distances.map(|distance| (distance * scale) as f32).collect())
+    }
+
+    pub(super) fn chances(&self) -> Chances {
+        match self {
+            Self::Certain(is_so) => {
+                let (favour, against) = if *is_so { (0.0, 1.0) } else { (1.0, 0.0) };
+                Chances { favour, against, runs: None }
+            }
+            &Self::Found { favour, against, runs } => Chances { favour, against, runs: Some(runs) },
+            Self::SignedRanks(distances) => {
+                let (favour, against) = signed_ranks(distances);
+                Chances { favour, against, runs: Some(distances.len()) }
+            }
+            &Self::Measured { distance, error, runs } => {
+                let (favour, against) = measured(distance, error, runs);
+                Chances { favour, against, runs: Some(runs) }
+            }
+            &Self::Share { count, of, limit } => {
+                let (favour, against) = share(count, of, limit);
+                Chances { favour, against, runs: Some(of) }
+            }
+            Self::Opposite(other) => {
+                let Chances { favour, against, runs } = other.chances();
+                Chances { favour: against, against: favour, runs }
+            }
+            Self::All(statements) => all(statements),
+        }
+    }
+}
+
+/// The weakest evidence speaks for all of several statements; the strongest against, of as many chances as there are.
+fn all(statements: &[Grounds]) -> Chances {
+    let chances: Vec<Chances> = statements.iter().map(Grounds::chances).collect();
+    let nan = |of: fn(&Chances) -> f64| chances.is_empty() || chances.iter().any(|one| of(one).is_nan());
+    let weakest = chances.iter().fold(0.0, |most: f64, one| most.max(one.favour));
+    let strongest = chances.iter().fold(1.0, |least: f64, one| least.min(one.against));
+    Chances {
+        favour: if nan(|one| one.favour) { f64::NAN } else { weakest },
+        against: if nan(|one| one.against) { f64::NAN } else { (strongest * chances.len() as f64).min(1.0) },
+        runs: chances.iter().filter_map(|one| one.runs).min(),
+    }
+}
+
+/// By Student's t.
+fn measured(distance: f64, error: f64, runs: usize) -> (f64, f64) {
+    let chances = match StudentsT::new(0.0, 1.0, runs.saturating_sub(1).max(1) as f64) {
+        _ if distance == 0.0 => Some((1.0, 1.0)),
+        _ if error == 0.0 && distance.is_finite() => {
+            Some(if distance < 0.0 { (0.0, 1.0) } else { (1.0, 0.0) })
+        }
+        Ok(law) if (distance / error).is_finite() => {
+            let t = distance / error;
+            Some((law.cdf(t), law.sf(t)))
+        }
+        _ => None,
+    };
+    chances.unwrap_or((f64::NAN, f64::NAN))
+}
+
+/// By the binomial law.
+fn share(count: usize, of: usize, limit: f64) -> (f64, f64) {
+    match Binomial::new(limit, of as u64) {
+        Ok(law) if of > 0 => {
+            let at_least = if count == 0 { 1.0 } else { law.sf(count as u64 - 1) };
+            (at_least, law.cdf(count as u64))
+        }
+        _ => (f64::NAN, f64::NAN),
+    }
+}
+
+/// The probabilities of numbers as low, and as high, as these, if the sign of each is drawn. NaN if one is no number.
+fn signed_ranks(distances: &[f32]) -> (f64, f64) {
+    if distances.iter().any(|distance| distance.is_nan()) {
+        return (f64::NAN, f64::NAN);
+    }
+    let mut sorted: Vec<f32> = distances.iter().copied().filter(|distance| *distance != 0.0).collect();
+    sorted.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    // Twice the ranks: equal sizes share the mean of theirs, a whole or a half.
+    let mut ranks = Vec::with_capacity(sorted.len());
+    for alike in sorted.chunk_by(|a, b| a.abs() == b.abs()) {
+        let first = ranks.len() + 1;
+        ranks.resize(ranks.len() + alike.len(), 2 * first + alike.len() - 1);
+    }
+    let high: usize =
+        sorted.iter().zip(&ranks).filter(|(distance, _)| **distance > 0.0).map(|(_, rank)| rank).sum();
+    let total: usize = ranks.iter().sum();
+    if ranks.len() > EXACT_RANKS {
+        let deviation = ranks.iter().map(|&rank| (rank as f64).powi(2)).sum::<f64>().sqrt() / 2.0;
+        let z = (high as f64 - total as f64 / 2.0) / deviation;
+        let law = Normal::standard();
+        return (law.cdf(z), law.sf(z));
+    }
+    // The law of the sum of the ranks with a positive sign.
+    let mut law = vec![0.0; total + 1];
+    law[0] = 1.0;
+    for &rank in &ranks {
+        for sum in (0..=total).rev() {
+            let without = if sum >= rank { law[sum - rank] } else { 0.0 };
+            law[sum] = 0.5 * (law[sum] + without);
+        }
+    }
+    (law[..=high].iter().sum::<f64>().min(1.0), law[high..].iter().sum::<f64>().min(1.0))
+}
+
+/// A number in JSON, which has no infinite ones and none that are not numbers: these are words.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written<N> {
+    Number(N),
+    Word(String),
+}
+
+mod any_number {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    use super::Written;
+
+    pub(super) fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        let written =
+            if number.is_finite() { Written::Number(*number) } else { Written::Word(number.to_string()) };
+        written.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        match Written::deserialize(deserializer)? {
+            Written::Number(number) => Ok(number),
+            Written::Word(word) => word.parse().map_err(D::Error::custom),
+        }
+    }
+}
+
+mod any_numbers {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use super::Written;
+
+    pub(super) fn serialize<S: Serializer>(numbers: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(numbers.iter().map(|number| {
+            if number.is_finite() { Written::Number(*number) } else { Written::Word(number.to_string()) }
+        }))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f32>, D::Error> {
+        let read = |written: Written<f32>| match written {
+            Written::Number(number) => Ok(number),
+            Written::Word(word) => word.parse().map_err(D::Error::custom),
+        };
+        Vec::<Written<f32>>::deserialize(deserializer)?.into_iter().map(read).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grounds_come_back_from_json_with_the_same_chances() {
+        let samples = [0.1, -0.2, f64::INFINITY, 3.0, f64::NEG_INFINITY, 1.0 / 3.0];
+        let all = Grounds::All(vec![
+            Grounds::Opposite(Box::new(Grounds::signed_ranks(samples.into_iter()))),
+            Grounds::Certain(true),
+            Grounds::Found { favour: 0.3, against: 1.0 / 3.0, runs: 9 },
+            Grounds::Measured { distance: -0.1, error: 0.07, runs: 30 },
+            Grounds::Share { count: 3, of: 11, limit: 0.5 },
+        ]);
+        let json = serde_json::to_string(&all).unwrap();
+        let read: Grounds = serde_json::from_str(&json).unwrap();
+        assert_eq!((read.chances(), &read), (all.chances(), &all));
+        assert_eq!(read.chances().runs, Some(6));
+        let none = Grounds::Found { favour: f64::NAN, against: f64::INFINITY, runs: 1 };
+        let read: Grounds = serde_json::from_str(&serde_json::to_string(&none).unwrap()).unwrap();
+        assert!(read.chances().favour.is_nan() && read.chances().against.is_infinite());
+        assert!(serde_json::from_str::<Grounds>(r#"{"signed-ranks": [1.0, "one"]}"#).is_err());
+    }
+
+    #[test]
+    fn numbers_too_small_for_32_bits_are_ranked_all_the_same() {
+        let sizes = [1e-60, -3e-60, 4e-60, 5e-60];
+        let small = Grounds::signed_ranks(sizes.into_iter()).chances();
+        assert_eq!(small, Grounds::signed_ranks(sizes.into_iter().map(|size| size * 1e60)).chances());
+        assert_eq!(small.favour, 14.0 / 16.0);
+    }
+}

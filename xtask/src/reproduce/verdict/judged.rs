@@ -1,0 +1,77 @@
+//! What a verdict rests on, so that it can be found again.
+
+use serde::{Deserialize, Serialize};
+
+use super::Verdict;
+use super::cases::{Case, Needed, judge};
+
+/// What a verdict rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Judged {
+    /// Cases, each of them tested.
+    Cases { needed: Needed, cases: Vec<Case> },
+    /// What no draw decides.
+    Fact(Verdict),
+    /// What each of several readings rests on.
+    Readings(Vec<Self>),
+}
+
+impl Judged {
+    pub(crate) fn verdict(&self) -> Verdict {
+        match self {
+            Self::Cases { needed, cases } => judge(*needed, cases).0,
+            Self::Fact(verdict) => *verdict,
+            Self::Readings(readings) => over(readings.iter().map(Self::verdict)),
+        }
+    }
+
+    /// What the cases come to in words, with which the evidence begins; none where there are no cases.
+    pub(crate) fn evidence(&self) -> Option<String> {
+        match self {
+            Self::Cases { needed, cases } => Some(judge(*needed, cases).1),
+            _ => None,
+        }
+    }
+}
+
+/// The verdict on a claim, given those in its readings. One that was not tested does not count.
+fn over(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    let tested: Vec<Verdict> =
+        verdicts.filter(|verdict| !matches!(verdict, Verdict::NotTested | Verdict::Vacuous)).collect();
+    let number = |wanted: Verdict| tested.iter().filter(|verdict| **verdict == wanted).count();
+    let (holds, partly, fails) =
+        (number(Verdict::Holds), number(Verdict::HoldsPartly), number(Verdict::DoesNotHold));
+    match tested.len() {
+        0 => Verdict::NotTested,
+        all if holds == all => Verdict::Holds,
+        _ if holds > 0 || partly > fails => Verdict::HoldsPartly,
+        _ if partly + fails == 0 => Verdict::Undecided,
+        _ => Verdict::DoesNotHold,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Verdict::{DoesNotHold, Holds, HoldsPartly, NotTested, Undecided};
+    use super::*;
+
+    #[test]
+    fn a_claim_holds_in_all_its_readings_or_not_wholly() {
+        for (readings, want) in [
+            (&[][..], NotTested),
+            (&[NotTested, NotTested], NotTested),
+            (&[Holds, Holds], Holds),
+            (&[Holds, NotTested], Holds),
+            (&[Holds, Undecided], HoldsPartly),
+            (&[Holds, DoesNotHold], HoldsPartly),
+            (&[HoldsPartly, HoldsPartly, DoesNotHold], HoldsPartly),
+            (&[HoldsPartly, DoesNotHold], DoesNotHold),
+            (&[HoldsPartly, DoesNotHold, DoesNotHold], DoesNotHold),
+            (&[Undecided, Undecided], Undecided),
+            (&[Undecided, DoesNotHold], DoesNotHold),
+        ] {
+            assert_eq!(over(readings.iter().copied()), want, "{readings:?}");
+        }
+    }
+}
