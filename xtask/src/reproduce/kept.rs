@@ -221,7 +221,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("docs")).unwrap();
         std::fs::create_dir(folder.path().join("xtask")).unwrap();
-        std::fs::write(page(folder.path()), format!("# Head\n\n{OF_PAPERS}\nold\n")).unwrap();
+        std::fs::write(page(folder.path()), format!("# Head\n\n{OF_PAPERS}\nstale\n")).unwrap();
         keep(&[("p", report(), Duration::from_secs(2))], &papers(), folder.path()).unwrap();
         folder
     }
@@ -230,7 +230,7 @@ mod tests {
     fn the_page_is_what_is_kept_comes_to() {
         let folder = workspace();
         let text = std::fs::read_to_string(page(folder.path())).unwrap();
-        assert!(text.starts_with("# Head\n\n") && !text.contains("old"));
+        assert!(text.starts_with("# Head\n\n") && !text.contains("stale"));
         assert!(
             text.contains("| p | fig1 | 2.00 | all are below | section 1 | **holds** | of 2 cases 2 beyond")
         );
@@ -242,7 +242,7 @@ mod tests {
     fn a_number_that_was_changed_on_the_page_or_in_what_is_kept_is_found() {
         let folder = workspace();
         let text = std::fs::read_to_string(page(folder.path())).unwrap();
-        std::fs::write(page(folder.path()), text.replace("of 2 cases 2", "of 2 cases 1")).unwrap();
+        std::fs::write(page(folder.path()), text.replacen("of 2 cases 2", "of 2 cases 1", 1)).unwrap();
         let message = check(&papers(), folder.path()).unwrap_err().to_string();
         assert!(message.contains("differ in 1 lines"), "{message}");
         std::fs::write(page(folder.path()), text).unwrap();

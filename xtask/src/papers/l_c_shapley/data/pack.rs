@@ -373,10 +373,9 @@ mod tests {
         assert!(error("train,a b,2 3,4", &vocabulary).contains("class 4"));
         assert!(error("dev,a b,2 3,1", &vocabulary).contains("neither train nor test"));
         assert!(error("train,a b,2 3,1", &vocabulary).contains("there are 1 texts"));
-        let frequent =
-            |rows: &str| format!("{:#}", IMDB.parse(format!("s,t,c\n{rows}\n").as_bytes(), &[]).unwrap_err());
-        assert!(frequent("train,a b,2 3,1").contains("4 columns, not 3"));
-        assert!(frequent("train,a b,1").contains("4 tokens, not 5000"));
+        let frequent = |rows: &str| format!("{:#}", IMDB.parse(rows.as_bytes(), &[]).unwrap_err());
+        assert!(frequent("s,t,i,c\ntrain,a b,2 3,1\n").contains("4 columns, not 3"));
+        assert!(frequent("s,t,c\ntrain,a b,1\n").contains("4 tokens, not 5000"));
     }
 
     #[test]
