@@ -57,7 +57,7 @@ looks! {
     C_SHAPLEY_EXACT: SKY, Triangle;
     C_SHAPLEY_EQUAL: PURPLE, Wedge;
     C_SHAPLEY_TAKEN_AWAY: BLACK, Wedge;
-    C_SHAPLEY_PRESENT: GREEN, Wedge;
+    C_SHAPLEY_PRESENT: SKY, Wedge;
     EQUATION_SIX_PRESENT: YELLOW, Square;
     LIME: BLACK, Triangle;
     SALIENCY: GREY, Cross;
