@@ -124,9 +124,11 @@ const READINGS: [Reading; 3] = [
     Reading { noise: Noise::of_gain, title: "σ·(v(N) − v(∅))", axis: "σ·(v(N) − v({}))" },
 ];
 
-/// Whether noise is drawn once in a run or at each evaluation, and how titles say it.
-const DRAWN: [(&str, fn(Noise) -> Noise); 2] =
-    [("drawn once", |noise| noise), ("drawn each time", Noise::at_each_evaluation)];
+/// When noise is drawn, and how titles say it.
+type Drawn = (&'static str, fn(Noise) -> Noise);
+
+/// Once in a run, or at each evaluation.
+const DRAWN: [Drawn; 2] = [("drawn once", |noise| noise), ("drawn each time", Noise::at_each_evaluation)];
 
 /// Figure 4: median and quartiles of the normalized error of the three regressions, in each reading of its noise and of its game.
 pub(crate) fn fig4(session: &Session) -> Result<Made> {

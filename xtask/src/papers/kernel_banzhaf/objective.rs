@@ -77,7 +77,7 @@ fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {
             squared_distance(values, &truth) / (4.0 * growing.least(|growing| mean_least(growing, &truth)))
         },
     };
-    guarantee.claim(experiment, &|_: &str| true, (KernelBanzhaf, &RIVALS), &excess)
+    guarantee.claim(experiment, |_: &str| true, (KernelBanzhaf, &RIVALS), &excess)
 }
 
 /// With γ = ‖Aφ − b‖² / ‖Aφ‖² by its definition. As A is orthogonal it says the same of the values as theorem 3.3 of the objective.
@@ -98,5 +98,5 @@ fn corollary_3_4(experiment: &Experiment<'_>) -> Result<Claim> {
             squared_distance(values, &truth) / (gamma * squared_norm(&truth))
         },
     };
-    guarantee.claim(experiment, &|_: &str| true, (KernelBanzhaf, &RIVALS), &excess)
+    guarantee.claim(experiment, |_: &str| true, (KernelBanzhaf, &RIVALS), &excess)
 }
