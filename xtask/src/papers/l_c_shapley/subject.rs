@@ -222,7 +222,7 @@ static ON_IMAGES: [(&KnownImages, Kind); 2] = [
             title: "CNN",
             printed: "0.997",
             given: None,
-            explained: 500,
+            explained: 200,
         },
     ),
     (
