@@ -23,18 +23,13 @@ fn data() -> tempfile::TempDir {
         let (a, b, c) = (draw(), draw(), draw());
         table.push_str(&format!("{a},{b},{c},{}\n", usize::from(a > b)));
     }
-    let mut texts = "split,text,ids,target\n".to_owned();
+    let mut texts = "split,text,target\n".to_owned();
     for text in 0..40 {
-        let ids: Vec<usize> = (0..12).map(|_| 2 + draw() % 18).collect();
-        let words: Vec<String> = ids.iter().map(|id| format!("w{id}")).collect();
-        let ids: Vec<String> = ids.iter().map(usize::to_string).collect();
+        let words: Vec<String> = (0..12).map(|_| format!("w{}", draw() % 18)).collect();
         let split = if text % 4 == 0 { "test" } else { "train" };
-        texts.push_str(&format!("{split},{},{},{}\n", words.join(" "), ids.join(" "), text % 2));
+        texts.push_str(&format!("{split},{},{}\n", words.join(" "), text % 2));
     }
-    let vocabulary: String = (0..20).map(|id| format!("w{id}\n")).collect();
-    for (name, content) in
-        [("pima.csv", table), ("rt_polarity.csv", texts), ("rt_polarity_vocab.txt", vocabulary)]
-    {
+    for (name, content) in [("pima.csv", table), ("imdb.csv", texts)] {
         std::fs::write(folder.path().join(name), content).unwrap();
     }
     folder
@@ -53,11 +48,10 @@ fn train(data: &Path, arguments: &[&str], threads: &str) -> Output {
 #[test]
 fn the_same_seed_gives_the_same_bytes_with_any_number_of_threads() {
     let folder = data();
-    let files = ["pima_mlp.onnx", "rt_polarity_word_cnn.onnx", "index.json"];
+    let files = ["pima_mlp.onnx", "imdb_word_cnn.onnx", "index.json"];
     let made = |seed: &str, threads: &str| {
         let out = tempfile::tempdir().unwrap();
-        let names =
-            ["pima_mlp", "rt_polarity_word_cnn", "--seed", seed, "--out", out.path().to_str().unwrap()];
+        let names = ["pima_mlp", "imdb_word_cnn", "--seed", seed, "--out", out.path().to_str().unwrap()];
         let done = train(folder.path(), &names, threads);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         files.map(|file| std::fs::read(out.path().join(file)).unwrap())
@@ -109,7 +103,7 @@ fn what_is_missing_is_named_and_the_others_are_trained() {
     assert!(folder.path().join("networks/pima_mlp.onnx").is_file());
     let done = train(folder.path(), &["resnet"], "1");
     let message = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert!(message.contains("no network \"resnet\", but rt_polarity_word_cnn, "), "{message}");
+    assert!(message.contains("no network \"resnet\", but imdb_word_cnn, "), "{message}");
     let done = train(Path::new("no/such/folder"), &["pima_mlp"], "1");
     assert!(
         String::from_utf8_lossy(&done.stderr).contains("--data names no/such/folder, which is no folder")
