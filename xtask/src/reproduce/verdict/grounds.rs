@@ -80,25 +80,32 @@ impl Grounds {
                 let (favour, against) = share(count, of, limit);
                 Chances { favour, against, runs: Some(of) }
             }
-            Self::Opposite(other) => {
-                let Chances { favour, against, runs } = other.chances();
-                Chances { favour: against, against: favour, runs }
-            }
-            Self::All(statements) => all(statements),
+            Self::Opposite(other) => other.chances().opposite(),
+            Self::All(statements) => Chances::all(&statements.iter().map(Self::chances).collect::<Vec<_>>()),
         }
     }
 }
 
-/// The weakest evidence speaks for all of several statements; the strongest against, of as many chances as there are.
-fn all(statements: &[Grounds]) -> Chances {
-    let chances: Vec<Chances> = statements.iter().map(Grounds::chances).collect();
-    let nan = |of: fn(&Chances) -> f64| chances.is_empty() || chances.iter().any(|one| of(one).is_nan());
-    let weakest = chances.iter().fold(0.0, |most: f64, one| most.max(one.favour));
-    let strongest = chances.iter().fold(1.0, |least: f64, one| least.min(one.against));
-    Chances {
-        favour: if nan(|one| one.favour) { f64::NAN } else { weakest },
-        against: if nan(|one| one.against) { f64::NAN } else { (strongest * chances.len() as f64).min(1.0) },
-        runs: chances.iter().filter_map(|one| one.runs).min(),
+impl Chances {
+    /// Of the opposite statement.
+    pub(super) fn opposite(self) -> Self {
+        Self { favour: self.against, against: self.favour, ..self }
+    }
+
+    /// Of all of several statements: the weakest evidence speaks for it; the strongest against, of as many chances as there are.
+    pub(super) fn all(chances: &[Self]) -> Self {
+        let nan = |of: fn(&Self) -> f64| chances.is_empty() || chances.iter().any(|one| of(one).is_nan());
+        let weakest = chances.iter().fold(0.0, |most: f64, one| most.max(one.favour));
+        let strongest = chances.iter().fold(1.0, |least: f64, one| least.min(one.against));
+        Self {
+            favour: if nan(|one| one.favour) { f64::NAN } else { weakest },
+            against: if nan(|one| one.against) {
+                f64::NAN
+            } else {
+                (strongest * chances.len() as f64).min(1.0)
+            },
+            runs: chances.iter().filter_map(|one| one.runs).min(),
+        }
     }
 }
 

@@ -73,8 +73,16 @@ impl From<Test> for Grounds {
 impl Test {
     /// Of what is known.
     pub(super) fn on(grounds: Grounds) -> Self {
-        let Chances { favour, against, runs } = grounds.chances();
+        Self::with(grounds.chances(), grounds)
+    }
+
+    /// Of chances that are those of the grounds.
+    fn with(Chances { favour, against, runs }: Chances, grounds: Grounds) -> Self {
         Self { favour, against, runs, grounds }
+    }
+
+    fn chances(&self) -> Chances {
+        Chances { favour: self.favour, against: self.against, runs: self.runs }
     }
 
     /// A fact that no draw decides.
@@ -136,14 +144,17 @@ impl Test {
 
     /// The same of the opposite statement.
     pub(crate) fn opposite(self) -> Self {
-        Self::on(Grounds::Opposite(Box::new(self.grounds)))
+        Self::with(self.chances().opposite(), Grounds::Opposite(Box::new(self.grounds)))
     }
 
     /// That all of several statements are true: the weakest evidence speaks for it; the strongest against, of as many chances as there are.
     ///
     /// Without a statement there is no test: its probabilities are not numbers.
     pub(crate) fn all(tests: impl IntoIterator<Item = Self>) -> Self {
-        Self::on(Grounds::All(tests.into_iter().map(|test| test.grounds).collect()))
+        let tests: Vec<Self> = tests.into_iter().collect();
+        let chances: Vec<Chances> = tests.iter().map(Self::chances).collect();
+        let grounds = tests.into_iter().map(|test| test.grounds).collect();
+        Self::with(Chances::all(&chances), Grounds::All(grounds))
     }
 
     /// That one of several is true.
@@ -276,5 +287,7 @@ mod tests {
         assert_eq!(chances(Test::all(both())), (0.3, 0.4, Some(9)));
         assert_eq!(chances(Test::any(both())), (0.002, 0.9, Some(9)));
         assert!(Test::all([]).favour.is_nan());
+        let any = Test::any(both());
+        assert_eq!(any, Test::on(any.grounds.clone()), "as its grounds have it");
     }
 }
