@@ -100,7 +100,7 @@ pub(super) fn check(found: &Record, workspace: &Path) -> Result<()> {
         );
     }
     let count: usize = found.artefacts.values().map(BTreeMap::len).sum();
-    say!("{count} verdicts of {} artefacts are those recorded", found.artefacts.len());
+    say!("verdicts equal to those recorded: {count} (artefacts: {})", found.artefacts.len());
     Ok(())
 }
 

@@ -25,7 +25,7 @@ const COLUMNS: [&str; 9] =
     ["paper", "artefact", "seconds", "claim", "source", "verdict", "our numbers", "the paper's", "why"];
 
 /// The claims about an artefact.
-pub(super) struct Judged<'a> {
+pub(super) struct ArtefactClaims<'a> {
     pub(super) paper: &'a str,
     pub(super) artefact: &'a str,
     /// That it took, in earlier runs that it resumed as well.
@@ -35,8 +35,8 @@ pub(super) struct Judged<'a> {
 
 /// Writes it: the claims of all reports, each with a link to its report.
 pub(super) fn write(made: &[(&str, Report, Duration)], out: &Path) -> Result<()> {
-    let judged: Vec<Judged<'_>> = (made.iter())
-        .map(|(paper, report, took)| Judged {
+    let judged: Vec<ArtefactClaims<'_>> = (made.iter())
+        .map(|(paper, report, took)| ArtefactClaims {
             paper,
             artefact: &report.artefact,
             seconds: took.as_secs_f64(),
@@ -47,7 +47,7 @@ pub(super) fn write(made: &[(&str, Report, Duration)], out: &Path) -> Result<()>
 }
 
 /// Both tables, under their headings.
-pub(super) fn tables(judged: &[Judged<'_>], with_links: bool) -> String {
+pub(super) fn tables(judged: &[ArtefactClaims<'_>], with_links: bool) -> String {
     let papers = table(judged, with_links, |claim| !claim.is_of_project());
     let own = table(judged, with_links, Claim::is_of_project);
     format!(
@@ -57,9 +57,9 @@ pub(super) fn tables(judged: &[Judged<'_>], with_links: bool) -> String {
 }
 
 /// The rows of some claims, below their total.
-fn table(judged: &[Judged<'_>], with_links: bool, is_shown: impl Fn(&Claim) -> bool) -> String {
+fn table(judged: &[ArtefactClaims<'_>], with_links: bool, is_shown: impl Fn(&Claim) -> bool) -> String {
     let (mut rows, mut verdicts) = (String::new(), Vec::new());
-    for Judged { paper, artefact, seconds, claims } in judged {
+    for ArtefactClaims { paper, artefact, seconds, claims } in judged {
         let seconds = significant(*seconds);
         let artefact = if with_links {
             format!("[{artefact}]({paper}/{artefact}/report.md)")
@@ -101,8 +101,8 @@ mod tests {
     use super::super::verdict::MISSING_REASON;
     use super::*;
 
-    fn judged(claims: Vec<Claim>) -> [Judged<'static>; 1] {
-        [Judged { paper: "p", artefact: "fig1", seconds: 2.0, claims: Cow::Owned(claims) }]
+    fn judged(claims: Vec<Claim>) -> [ArtefactClaims<'static>; 1] {
+        [ArtefactClaims { paper: "p", artefact: "fig1", seconds: 2.0, claims: Cow::Owned(claims) }]
     }
 
     fn claim(name: &str, source: &str, is_so: bool) -> Claim {

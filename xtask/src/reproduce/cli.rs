@@ -17,7 +17,7 @@ pub(crate) struct Reproduce {
     /// alone; of all artefacts unless some are named
     #[arg(long, conflicts_with_all = ["record", "preset", "runs", "seed", "data"])]
     pub(crate) check: bool,
-    /// Record the verdicts of the check in xtask/verdicts.json
+    /// Record the verdicts of the check in xtask/verdicts.json, and write the tables of docs/claims.md again, by the rules and reasons of today
     #[arg(long, conflicts_with_all = ["preset", "runs", "seed", "data"])]
     pub(crate) record: bool,
     /// Keep the claims, with what their verdicts rest on, in xtask/claims.json.gz, and write them into docs/claims.md: those of the preset paper

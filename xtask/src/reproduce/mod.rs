@@ -76,6 +76,9 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
     if arguments.check {
         kept::check(papers, &workspace)?;
     }
+    if arguments.record {
+        kept::keep(&[], papers, &workspace)?;
+    }
     let all = ["all".to_owned()];
     let what = if arguments.what.is_empty() { &all[..] } else { &arguments.what };
     let selected = catalogue::select(papers, what)?;
