@@ -39,11 +39,15 @@
 //!
 //! | folder | holds |
 //! |---|---|
-//! | `report` | what is reported: explanations, the law of their errors, certificates |
+//! | `error` | what can go wrong |
+//! | `report` | results: explanations, the law of their errors, certificates |
 //! | `run` | the interface of all estimators, evaluations, runs that go on |
 //! | `surrogate` | models of games whose values are known, such as boosted trees on coalition bits, and priors on a game's Walsh spectrum |
 //! | `support` | what methods share: draws, regressions, folds, draws on the product space |
-//! | [`methods`] | the methods, a file or a folder each, and their list by name |
+//! | `sampling`, `regression`, `projected_gradient` | methods: means over draws, weighted least squares, stochastic gradients |
+//! | `in_groups`, `on_graph` | methods for players in groups, and on graphs |
+//! | `proxies` | methods that learn a model of the game first |
+//! | [`methods`] | all methods by name |
 //!
 //! A room imports those above it only.
 //!
@@ -62,10 +66,16 @@
 //! ```
 
 mod error;
+mod in_groups;
 pub mod methods;
+mod on_graph;
+mod projected_gradient;
+mod proxies;
 mod registry;
+mod regression;
 mod report;
 mod run;
+mod sampling;
 mod setters;
 mod support;
 mod surrogate;
@@ -83,32 +93,32 @@ pub use apportion_solvers::SolverError;
 pub use apportion_values::{Attributions, Axis, GraphValue, Semivalue, SolutionConcept, Value, ValueError};
 
 pub use apportion_samplers::Pairing;
-pub use error::EstimatorError;
-pub use methods::coalitional_regression::CoalitionalRegression;
-pub use methods::kernel_banzhaf::KernelBanzhaf;
-pub use methods::kernel_shap::KernelShap;
-pub use methods::learned_spectrum::LearnedSpectrum;
-pub use methods::leverage_shap::LeverageShap;
-pub use methods::maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
-pub use methods::monte_carlo::{Accounting, MonteCarlo};
-pub use methods::nested_permutation::NestedPermutation;
-pub use methods::odd_shap::OddShap;
-pub use methods::on_graph::{ConnectedRegression, GraphError, LocalMethod, LocalSampling, OnGraph};
-pub use methods::optimized_kernel_shap::OptimizedKernelShap;
-pub use methods::optimized_monte_carlo::{OptimizedMonteCarlo, Orders, References};
-pub use methods::permutation_shap::PermutationShap;
-pub use methods::poly_shap::PolyShap;
-pub use methods::product_space::ProductSpace;
-pub use methods::projected_gradient::{
-    GradientError, GradientLaw, IterateAverage, IterateSet, ProjectedGradient, StartShare, StepSize,
+pub use error::{EstimatorError, GradientError, GraphError, RunError};
+pub use in_groups::coalitional_regression::CoalitionalRegression;
+pub use in_groups::nested_permutation::NestedPermutation;
+pub use in_groups::product_space::ProductSpace;
+pub use on_graph::{ConnectedRegression, LocalMethod, LocalSampling, OnGraph};
+pub use projected_gradient::{
+    GradientLaw, IterateAverage, IterateSet, ProjectedGradient, StartShare, StepSize,
 };
-pub use methods::proxy_residual::ProxyResidual;
-pub use methods::proxy_shap::ProxyShap;
-pub use methods::regression_msr::{RegressionMsr, RegressionProxy};
-pub use methods::stratified_monte_carlo::{Allocation, StratifiedMonteCarlo};
+pub use proxies::learned_spectrum::LearnedSpectrum;
+pub use proxies::odd_shap::OddShap;
+pub use proxies::poly_shap::PolyShap;
+pub use proxies::proxy_residual::ProxyResidual;
+pub use proxies::proxy_shap::ProxyShap;
+pub use proxies::regression_msr::{RegressionMsr, RegressionProxy};
 pub use registry::MethodSpec;
+pub use regression::kernel_banzhaf::KernelBanzhaf;
+pub use regression::kernel_shap::KernelShap;
+pub use regression::leverage_shap::LeverageShap;
+pub use regression::optimized_kernel_shap::OptimizedKernelShap;
 pub use report::{BoundedDraws, Certificate, Diagnostics, ErrorLaw, Explanation, Guarantee, Look, StopRule};
-pub use run::{Anytime, Checkpoint, Estimator, Measure, Progress, RunError, Scale, Settings, Until, Watcher};
+pub use run::{Anytime, Checkpoint, Estimator, Measure, Progress, Scale, Settings, Until, Watcher};
+pub use sampling::maximum_sample_reuse::{Adjustment, MaximumSampleReuse, SamplingLaw};
+pub use sampling::monte_carlo::{Accounting, MonteCarlo};
+pub use sampling::optimized_monte_carlo::{OptimizedMonteCarlo, Orders, References};
+pub use sampling::permutation_shap::PermutationShap;
+pub use sampling::stratified_monte_carlo::{Allocation, StratifiedMonteCarlo};
 pub use support::product_draws::PlayerEstimates;
 pub use support::{Draws, FullBudget, StandardErrors, exact, exact_in_groups, exact_of};
 pub use surrogate::interface::{FittedSurrogate, Surrogate};

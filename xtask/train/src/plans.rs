@@ -45,14 +45,14 @@ pub(crate) const PLANS: [Plan; 11] = [
         printed: "0.901 (L- and C-Shapley, table 1)",
         data: |folders| texts(folders, "imdb.csv", Reading::Words { vocabulary: 5_000 }, 400, 2),
         network: |builder| {
-            let convolved = builder.embedding(50)?.dropout(0.5).convolution(250, 3, 1)?.max_over_time();
-            Ok(convolved.dropout(0.5).hidden(250)?.dropout(0.5).outputs()?.finished())
+            let convolved = builder.embedding(50)?.dropout(0.2).convolution(250, 3, 1)?.max_over_time();
+            Ok(convolved.hidden(250)?.dropout(0.2).outputs()?.finished())
         },
         training: Training {
-            epochs: 5,
+            epochs: 2,
             batch: 32,
             rate: 1e-3,
-            decay: 0.05,
+            decay: 0.01,
             augmentation: Augmentation::None,
         },
     },

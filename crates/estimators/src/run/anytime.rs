@@ -12,12 +12,12 @@ use apportion_values::ValueError;
 use super::border::{self, Border};
 use super::bounds::{Bounds, growth_needed};
 use super::checkpoint::Checkpoint;
-use super::error::RunError;
 use super::estimator::Estimator;
 use super::evaluations::check_budget;
 use super::memory::{Memory, most_remembered};
 use super::remembering::Remembering;
 use super::until::Until;
+use crate::error::RunError;
 use crate::error::{EstimatorError, Result};
 use crate::report::{Certificate, Explanation, Guarantee, Look, StopRule};
 

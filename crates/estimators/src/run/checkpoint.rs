@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::error::RunError;
 use super::estimator::Estimator;
 use super::memory::{Memory, Stored};
 use crate::error::Result;
+use crate::error::RunError;
 
 /// Version of the form in which runs are stored.
 const FORM: u32 = 2;

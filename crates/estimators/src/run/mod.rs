@@ -17,7 +17,6 @@ mod anytime;
 mod border;
 mod bounds;
 mod checkpoint;
-mod error;
 mod estimator;
 mod evaluations;
 mod memory;
@@ -28,7 +27,6 @@ mod until;
 
 pub use anytime::{Anytime, Progress, Watcher};
 pub use checkpoint::Checkpoint;
-pub use error::RunError;
 pub use estimator::Estimator;
 pub(crate) use estimator::units;
 pub(crate) use evaluations::{Evaluations, at_most_all, check_budget, check_draws};

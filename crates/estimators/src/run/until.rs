@@ -1,7 +1,7 @@
 //! An accuracy, asked for instead of a budget.
 
-use super::error::RunError;
 use crate::error::EstimatorError;
+use crate::error::RunError;
 use crate::setters::setters;
 
 /// What the error is measured against.

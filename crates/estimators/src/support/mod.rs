@@ -6,6 +6,7 @@ mod exact;
 pub(crate) mod folds;
 mod full_budget;
 mod law_of_draws;
+mod leverage_law;
 pub(crate) mod product_draws;
 mod regression;
 
@@ -14,6 +15,7 @@ pub(crate) use exact::{MOST_REMEMBERED, exact_if_affordable, exact_many_if_affor
 pub use exact::{exact, exact_in_groups, exact_of};
 pub use full_budget::FullBudget;
 pub(crate) use law_of_draws::LawOfDraws;
+pub(crate) use leverage_law::leverage_law;
 pub use regression::StandardErrors;
 pub(crate) use regression::{
     border_left, certified, draws_of_units, explain, free_shares, sample_is_complete,

@@ -83,6 +83,9 @@ fn parse(
             other => bail!("the split is {other:?}, neither train nor test"),
         };
         ensure!(ids.iter().all(|&id| id < vocabulary), "an id is beyond the vocabulary of {vocabulary}");
+        if matches!(reading, Reading::Words { .. }) {
+            ids.drain(..ids.len().saturating_sub(width));
+        }
         ids.resize(width, 0);
         part.rows.extend(ids.into_iter().map(|id| id as f64));
         let class = &record[columns - 1];

@@ -1,0 +1,236 @@
+//! Coalitional values: a regression among the groups, and one for the members of each group.
+
+use std::collections::HashSet;
+
+use apportion_games::{Coalition, Game, Partition, QuotientGame};
+use apportion_samplers::permutation;
+use apportion_values::{LeastSquaresForm, MOST_PLAYERS, Semivalue, enumerate};
+
+use super::estimate::{Estimate, Gathered};
+use super::members::Members;
+use super::parts::{Part, least, seed_of_part, split};
+use crate::error::Result;
+use crate::run::Estimator;
+use crate::sampling::permutation_shap::PermutationShap;
+use crate::support::{FullBudget, StandardErrors};
+
+/// The quotient game is tabulated where that takes at most this share of the evaluations ...
+const TABLE_SHARE: f64 = 0.5;
+/// ... and leaves at least so many for each unknown of the members' regressions.
+const LEFT_PER_UNKNOWN: f64 = 3.0;
+/// Of few groups it takes no more than so many orders and their reverses, which would repeat themselves; then the members' regressions need
+/// not be as well determined.
+const TABLE_OF_FEW: f64 = 3.0;
+const LEFT_OF_FEW: f64 = 2.0;
+
+/// The estimate of a coalitional value for more than one group, of which at least one has several members.
+pub(super) struct Coalitional {
+    pub(super) between: Semivalue,
+    pub(super) within: LeastSquaresForm,
+    /// The regression for the values of the groups.
+    pub(super) of_groups: Box<dyn Estimator>,
+    /// Whether what is asked for a budget is asked for every larger one, too.
+    pub(super) grows: bool,
+}
+
+/// How the evaluations are spent.
+pub(super) enum Plan {
+    /// All unions of groups are asked for; the rest on the members of each group, those for these orders among it.
+    Table { of_members: Vec<usize>, orders: Vec<Vec<usize>> },
+    /// On orders of the groups and their reverses, with a pair of coalitions for the members of each group in each of the first.
+    Orders { orders: Vec<Vec<usize>>, with_members: usize },
+    /// On the groups' values, where they are needed, and on the members of each group.
+    Apart { of_quotient: usize, of_members: Vec<usize> },
+}
+
+impl Coalitional {
+    pub(super) fn members<'a>(&'a self, partition: &'a Partition) -> Vec<Members<'a>> {
+        (0..partition.len())
+            .filter(|&group| partition.group(group).len() > 1)
+            .map(|group| {
+                let (between, within, grows) = (&self.between, self.within, self.grows);
+                Members { partition, group, between, within, grows }
+            })
+            .collect()
+    }
+
+    /// Whether the groups' values are among those asked for, or are shared by their members.
+    pub(super) fn needs_quotient(&self, partition: &Partition) -> bool {
+        self.within == LeastSquaresForm::SumConstrained
+            || partition.groups().iter().any(|group| group.len() == 1)
+    }
+
+    /// The regression among the groups, where it is needed, and those of the members.
+    pub(super) fn parts(&self, partition: &Partition, tabulates: bool) -> Vec<Part> {
+        let quotient =
+            (!tabulates && self.needs_quotient(partition)).then(|| Part::of_players(partition.len()));
+        let members = self.members(partition);
+        quotient.into_iter().chain(members.iter().map(|members| members.part(tabulates))).collect()
+    }
+
+    /// What an order of the groups and its reverse take, with a pair of coalitions for each group of several members.
+    fn evaluations_of_order(&self, partition: &Partition) -> usize {
+        2 * (partition.len() - 1) + 2 * self.members(partition).len()
+    }
+
+    /// Whether A may be the groups before the members' own in a random order, and each member shares what its group gets: the Owen value.
+    pub(super) fn is_of_orders(&self) -> bool {
+        self.between == Semivalue::Shapley && self.within == LeastSquaresForm::SumConstrained
+    }
+
+    /// The fewest evaluations besides v(∅) and v(N).
+    pub(super) fn least(&self, partition: &Partition) -> usize {
+        let apart = least(&self.parts(partition, false));
+        if !self.is_of_orders() {
+            return apart;
+        }
+        apart.min(partition.largest().div_ceil(2) * self.evaluations_of_order(partition))
+    }
+
+    /// As many random orders as the evaluations suffice for, with members in the first of them only. Unions of groups that two orders have
+    /// in common are asked for once.
+    pub(super) fn orders(
+        &self,
+        partition: &Partition,
+        total: usize,
+        most_with_members: usize,
+        seed: u64,
+    ) -> Vec<Vec<usize>> {
+        let groups = partition.len();
+        let of_members = 2 * self.members(partition).len();
+        let (mut orders, mut spent) = (Vec::new(), 0);
+        let mut unions: HashSet<Coalition> = HashSet::new();
+        loop {
+            let has_members = orders.len() < most_with_members;
+            if !has_members && unions.len() as f64 == Part::of_players(groups).capacity {
+                return orders;
+            }
+            let order = permutation(groups, seed, orders.len() as u64);
+            let mut union = Coalition::empty(groups);
+            let mut new = 0;
+            for &group in &order[..groups - 1] {
+                union.insert(group);
+                new += usize::from(unions.insert(union.view().complement()));
+                new += usize::from(unions.insert(union.clone()));
+            }
+            spent += new + if has_members { of_members } else { 0 };
+            if spent > total {
+                return orders;
+            }
+            orders.push(order);
+        }
+    }
+
+    /// Whether all unions of groups are tabulated at this many evaluations.
+    pub(super) fn tabulates(&self, partition: &Partition, total: usize) -> bool {
+        let groups = partition.len();
+        let parts = self.parts(partition, false);
+        let table = Part::of_players(groups).capacity;
+        let unknowns = self.unknowns_of_members(partition);
+        let left = total as f64 - table;
+        let is_worth_it = table <= TABLE_SHARE * total as f64 && left >= LEFT_PER_UNKNOWN * unknowns as f64
+            || table <= TABLE_OF_FEW * 2.0 * (groups - 1) as f64 && left >= LEFT_OF_FEW * unknowns as f64;
+        let is_covered =
+            self.needs_quotient(partition) && split(&parts, total)[0] as f64 == parts[0].capacity;
+        groups <= MOST_PLAYERS && (is_covered || is_worth_it)
+    }
+
+    /// Evaluations from which on unions are tabulated for certain; none where there are too many.
+    pub(super) fn tabulates_by(&self, partition: &Partition) -> Option<usize> {
+        let groups = partition.len();
+        let left = LEFT_PER_UNKNOWN * self.unknowns_of_members(partition) as f64;
+        let table = Part::of_players(groups).capacity;
+        (groups <= MOST_PLAYERS).then(|| (table / TABLE_SHARE).max(table + left).ceil() as usize)
+    }
+
+    /// Coefficients of all members' regressions, where the unions of groups are known.
+    fn unknowns_of_members(&self, partition: &Partition) -> usize {
+        self.parts(partition, true).iter().map(|part| part.unknowns).sum()
+    }
+
+    fn plan(&self, partition: &Partition, total: usize, seed: u64) -> Plan {
+        if self.tabulates(partition, total) {
+            let left = total - Part::of_players(partition.len()).capacity as usize;
+            let of_members = split(&self.parts(partition, true), left);
+            Plan::Table { of_members, orders: Vec::new() }
+        } else if self.is_of_orders() && total >= self.evaluations_of_order(partition) {
+            let orders = self.orders(partition, total, usize::MAX, seed);
+            Plan::Orders { with_members: orders.len(), orders }
+        } else {
+            self.apart(partition, split(&self.parts(partition, false), total))
+        }
+    }
+
+    /// The plan that gives each of the parts its share.
+    pub(super) fn apart(&self, partition: &Partition, shares: Vec<usize>) -> Plan {
+        if self.needs_quotient(partition) {
+            Plan::Apart { of_quotient: shares[0], of_members: shares[1..].to_vec() }
+        } else {
+            Plan::Apart { of_quotient: 0, of_members: shares }
+        }
+    }
+
+    /// The values of all players, from `total` evaluations besides v(∅) and v(N), which `game` remembers.
+    pub(super) fn estimate(
+        &self,
+        game: &dyn Game,
+        partition: &Partition,
+        total: usize,
+        standard_errors: StandardErrors,
+        seed: u64,
+    ) -> Result<Estimate> {
+        let of_groups = seed_of_part(seed, 0);
+        let of_members = |members: &Members| seed_of_part(seed, 1 + members.group as u64);
+        let plan = if self.grows {
+            self.growing_plan(partition, total, of_groups, of_members)?
+        } else {
+            self.plan(partition, total, of_groups)
+        };
+        let quotient_game = QuotientGame::new(game, partition)?;
+        let quotient = match &plan {
+            Plan::Table { .. } => {
+                Some(Estimate::exact(enumerate(&quotient_game, self.between.clone())?.values))
+            }
+            Plan::Orders { orders, .. } => {
+                let along_orders = PermutationShap::default().with_full_budget(FullBudget::Sample);
+                let evaluations = 2 + orders.len() * 2 * (partition.len() - 1);
+                Some(along_orders.estimate(&quotient_game, evaluations, of_groups)?.into())
+            }
+            Plan::Apart { of_quotient, .. } if self.needs_quotient(partition) => {
+                Some(self.of_groups.estimate_seen(&quotient_game, of_quotient + 2, of_groups)?.into())
+            }
+            Plan::Apart { .. } => None,
+        };
+        let outputs = game.outputs();
+        let mut gathered = Gathered::new(partition.players(), outputs);
+        if let Some(quotient) = &quotient {
+            gathered.note(&quotient.diagnostics);
+            let shares = self.within == LeastSquaresForm::SumConstrained;
+            let groups = partition.groups().iter().map(Vec::as_slice).enumerate();
+            let groups: Vec<(usize, &[usize])> =
+                groups.filter(|(_, members)| shares || members.len() == 1).collect();
+            gathered.share(quotient, &groups);
+        }
+        for (index, members) in self.members(partition).iter().enumerate() {
+            let seed = of_members(members);
+            let rows = match &plan {
+                Plan::Table { of_members, orders } => members.draw(true, of_members[index], orders, seed)?,
+                // The orders that the estimate of the groups' values walks along.
+                Plan::Orders { orders, with_members } => {
+                    members.draw_along(&orders[..*with_members], seed)?
+                }
+                Plan::Apart { of_members, .. } => members.draw(false, of_members[index], &[], seed)?,
+            };
+            let of_group = match (&plan, &quotient) {
+                (Plan::Table { .. } | Plan::Orders { .. }, Some(quotient)) => {
+                    Some(&quotient.values[members.group * outputs..(members.group + 1) * outputs])
+                }
+                _ => None,
+            };
+            let estimate = members.estimate(game, rows, of_group, standard_errors)?;
+            gathered.note(&estimate.diagnostics);
+            gathered.add(&estimate, partition.group(members.group));
+        }
+        Ok(gathered.finish())
+    }
+}

@@ -1,0 +1,69 @@
+//! Two-step Shapley values: a regression among the groups, and one for the members of each group alone.
+
+use apportion_games::{Game, Partition, QuotientGame, SubGame};
+
+use super::estimate::{Estimate, Gathered};
+use super::parts::{Part, least, seed_of_part, split, split_growing};
+use crate::error::Result;
+use crate::regression::leverage_shap::LeverageShap;
+use crate::run::Estimator;
+use crate::support::StandardErrors;
+
+/// Groups of several members.
+fn large_groups(partition: &Partition) -> impl Iterator<Item = usize> {
+    (0..partition.len()).filter(|&group| partition.group(group).len() > 1)
+}
+
+/// The regression among the groups, and those among the members of each.
+fn parts(partition: &Partition) -> Vec<Part> {
+    let members = large_groups(partition).map(|group| Part::of_players(partition.group(group).len()));
+    std::iter::once(Part::of_players(partition.len())).chain(members).collect()
+}
+
+/// The fewest evaluations besides v(∅) and v(N): for the regressions, and v(S_j) of the large groups.
+pub(super) fn least_evaluations(partition: &Partition) -> usize {
+    least(&parts(partition)) + large_groups(partition).count()
+}
+
+/// The values of all players, from `total` evaluations besides v(∅) and v(N), which `game` remembers.
+pub(super) fn estimate(
+    game: &dyn Game,
+    partition: &Partition,
+    total: usize,
+    standard_errors: StandardErrors,
+    grows: bool,
+    seed: u64,
+) -> Result<Estimate> {
+    let regression = LeverageShap::default().with_standard_errors(standard_errors);
+    let (parts, total) = (parts(partition), total - large_groups(partition).count());
+    let (regression, shares) = if grows {
+        (regression.growing(), split_growing(&parts, &vec![0; parts.len()], total))
+    } else {
+        (Box::new(regression) as Box<dyn Estimator>, split(&parts, total))
+    };
+    let quotient_game = QuotientGame::new(game, partition)?;
+    let quotient =
+        Estimate::from(regression.estimate_seen(&quotient_game, shares[0] + 2, seed_of_part(seed, 0))?);
+
+    let mut gathered = Gathered::new(partition.players(), game.outputs());
+    gathered.note(&quotient.diagnostics);
+    let groups: Vec<(usize, &[usize])> = partition.groups().iter().map(Vec::as_slice).enumerate().collect();
+    gathered.share(&quotient, &groups);
+    for (group, share) in large_groups(partition).zip(&shares[1..]) {
+        let members = partition.group(group);
+        let alone = SubGame::new(game, members)?;
+        let mut explanation =
+            regression.estimate_seen(&alone, share + 2, seed_of_part(seed, 1 + group as u64))?;
+        // What the members get alone less equal shares of what they are worth alone.
+        for player in explanation.values.chunks_exact_mut(game.outputs()) {
+            for ((value, full), base) in player.iter_mut().zip(&explanation.prediction).zip(&explanation.base)
+            {
+                *value -= (full - base) / members.len() as f64;
+            }
+        }
+        let estimate = Estimate::from(explanation);
+        gathered.note(&estimate.diagnostics);
+        gathered.add(&estimate, members);
+    }
+    Ok(gathered.finish())
+}

@@ -1,0 +1,303 @@
+//! C-Shapley values: each distinct coalition once, whichever players need it.
+//!
+//! # How
+//!
+//! The coalitions of a player in its neighbourhood, and their coefficients, are listed once for all players whose neighbourhoods look the
+//! same ([`shape`]). A coalition is a set X of one neighbourhood: it is X itself, or with others present N \ X. Sets are taken by their
+//! first member a. Whoever needs such a set has a in its neighbourhood, and all that is in the set is at distance 2k of a at most. So the
+//! lists of the players in N_k(a), moved into the nodes of N_2k(a) from a on ([`bits`]) and sorted there, bring together those who need the same
+//! coalition ([`window`]); no two nodes share one, and nothing must be remembered from one node to the next.
+//!
+//! # Coefficients
+//!
+//! With b counted in the neighbourhood each connected C has one coefficient for player i,
+//!
+//! ```text
+//! φ_i = Σ_{C ∋ i} M(|C| − 1, b(C)) w(C) − Σ_{C ∌ i, i ∈ B(C)} M(|C|, b(C) − 1) w(C)
+//! ```
+//!
+//! over the connected C ⊆ N_k(i), as for Myerson values (see [`myerson`](super::myerson)).
+//!
+//! # Cost
+//!
+//! Time `O(p log p')` word operations for p pairs of a player and a coalition, p' of them at one node, once to count and once to
+//! evaluate; memory for the lists of neighbourhoods that differ, some 16 bytes for each set, and for one batch. Pairs are worked on by all
+//! threads, sums are made in the order of nodes.
+
+mod bits;
+mod shape;
+mod sums;
+mod window;
+
+use std::ops::Range;
+
+use apportion_games::{Game, Graph, GraphShape, parallel};
+use apportion_values::{Coefficients, GraphValue, Outside};
+use hashbrown::HashMap;
+
+use super::found::Found;
+use super::moments::Moments;
+use crate::error::GraphError;
+use crate::error::Result;
+use bits::Bits;
+use shape::{Neighbourhood, Shape};
+use sums::Sums;
+use window::{Joined, Window};
+
+/// Pairs of a player and a coalition that are worked on at once.
+const PAIRS: usize = 1 << 18;
+
+/// Sets with their player in them that lists may have together, whatever the limit.
+const LEAST_KEPT: usize = 1 << 24;
+
+/// Coalitions of a neighbourhood that are counted in any case, to be said where they are too many.
+const COUNTED: usize = 1 << 16;
+
+/// Neighbourhoods that are listed at once.
+const LISTED: usize = 64;
+
+/// Calls a method of the plan that is generic in [`Bits`] with sets of the width that the largest room takes.
+macro_rules! with_bits {
+    ($plan:ident, $method:ident($argument:expr)) => {
+        match $plan.largest_room().div_ceil(64) {
+            0 | 1 => $plan.$method::<[u64; 1]>($argument),
+            2 => $plan.$method::<[u64; 2]>($argument),
+            3 | 4 => $plan.$method::<[u64; 4]>($argument),
+            5..=8 => $plan.$method::<[u64; 8]>($argument),
+            _ => $plan.$method::<Vec<u64>>($argument),
+        }
+    };
+}
+
+/// What is known of all neighbourhoods before anything is evaluated.
+pub(crate) struct Plan<'a> {
+    graph: &'a Graph,
+    order: usize,
+    outside: Outside,
+    /// The nodes of the neighbourhood of player 0, of player 1, …
+    nodes: Vec<Vec<u32>>,
+    /// Of each player, which of the shapes its neighbourhood has.
+    shape_of: Vec<u32>,
+    shapes: Vec<Shape>,
+    /// Distinct coalitions but v(∅) and v(N).
+    coalitions: usize,
+}
+
+impl<'a> Plan<'a> {
+    /// Lists and counts the coalitions.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::Neighbourhood`] for more than `limit`.
+    pub(crate) fn new(
+        graph: &'a Graph,
+        value: &GraphValue,
+        order: usize,
+        coefficients: Coefficients,
+        outside: Outside,
+        limit: usize,
+    ) -> Result<Self> {
+        let players = graph.nodes();
+        let node =
+            |node: usize| graph.neighbourhood(node, order).into_iter().map(|near| near as u32).collect();
+        let nodes: Vec<Vec<u32>> = (0..players).map(node).collect();
+        let (neighbourhoods, shape_of) = neighbourhoods(graph, &nodes, coefficients);
+        let mut first_of = vec![usize::MAX; neighbourhoods.len()];
+        for (player, &shape) in shape_of.iter().enumerate().rev() {
+            first_of[shape as usize] = player;
+        }
+        let too_many = |shape: usize, coalitions: usize| {
+            GraphError::Neighbourhood {
+                value: Box::new(value.clone().into()),
+                player: first_of[shape],
+                size: neighbourhoods[shape].size as usize,
+                coalitions,
+                limit,
+                instead: "the regression on small connected coalitions",
+            }
+            .into()
+        };
+
+        // A coalition counts for its members alone, so that this many for each player who has the commonest shape are too many in all.
+        let mut sharing = vec![0usize; neighbourhoods.len()];
+        shape_of.iter().for_each(|&shape| sharing[shape as usize] += 1);
+        let most_members = nodes.iter().map(Vec::len).max().unwrap_or(0);
+        if let Some((shape, &with_it)) = sharing.iter().enumerate().max_by_key(|&(_, &with_it)| with_it) {
+            let enough = limit.min((limit.saturating_mul(most_members) / with_it.max(1)).max(COUNTED));
+            if neighbourhoods[shape].count(enough)?.is_none() {
+                return Err(too_many(shape, enough.saturating_add(1)));
+            }
+        }
+        // Counted before they are listed, so that nothing large is made in vain.
+        let (mut largest, mut kept) = ((0, 0), 0usize);
+        for (start, some) in (0..).step_by(LISTED).zip(neighbourhoods.chunks(LISTED)) {
+            let counts: Vec<_> = parallel::map(some, |one| one.count(limit));
+            for (shape, count) in (start..).zip(counts) {
+                let Some(count) = count? else {
+                    return Err(too_many(shape, limit.saturating_add(1)));
+                };
+                largest = largest.max((count, shape));
+                kept = kept.saturating_add(count);
+            }
+            if kept > limit.saturating_mul(4).max(LEAST_KEPT) {
+                return Err(too_many(largest.1, largest.0));
+            }
+        }
+        let tasks = neighbourhoods.chunks(LISTED.min(1 + neighbourhoods.len() / 64));
+        let shapes = parallel::try_map(tasks, |some| {
+            let mut moments = Moments::new(&value.semivalue);
+            let shape = |one| Shape::new(one, players, coefficients, outside, &mut moments);
+            some.iter().map(shape).collect::<Result<Vec<_>, _>>()
+        })?;
+        let shapes = shapes.into_iter().flatten().collect();
+        let mut plan = Self { graph, order, outside, nodes, shape_of, shapes, coalitions: 0 };
+        plan.coalitions = plan.count(limit).ok_or_else(|| too_many(largest.1, largest.0))?;
+        Ok(plan)
+    }
+
+    /// How many distinct coalitions are evaluated, v(∅) and v(N) included.
+    pub(crate) fn coalitions(&self) -> usize {
+        self.coalitions + 2
+    }
+
+    /// The sets that are the coalitions which the player takes.
+    fn shape(&self, player: usize) -> &Shape {
+        &self.shapes[self.shape_of[player] as usize]
+    }
+
+    /// The nodes that sets with the first member `first` are made of.
+    fn room(&self, first: usize) -> Vec<usize> {
+        let mut nodes = self.graph.neighbourhood(first, self.order.saturating_mul(2));
+        nodes.drain(..nodes.partition_point(|&node| node < first));
+        nodes
+    }
+
+    /// The most nodes of any [`room`](Self::room).
+    fn largest_room(&self) -> usize {
+        let of_line = self.order.saturating_mul(2).saturating_add(1).min(self.graph.nodes());
+        match self.graph.shape() {
+            GraphShape::Line => of_line,
+            _ => {
+                let rooms = parallel::map(0..self.graph.nodes(), |node| self.room(node).len());
+                rooms.into_iter().max().unwrap_or(0)
+            }
+        }
+    }
+
+    /// Distinct coalitions but v(∅) and v(N); none where all together are more than `limit`.
+    fn count(&self, limit: usize) -> Option<usize> {
+        with_bits!(self, count_in(limit))
+    }
+
+    fn count_in<B: Bits>(&self, limit: usize) -> Option<usize> {
+        let mut count = 2usize;
+        for nodes in self.groups() {
+            count +=
+                parallel::map(nodes, |first| self.window::<B>(first).distinct()).into_iter().sum::<usize>();
+            if count > limit {
+                return None;
+            }
+        }
+        (count <= limit).then_some(count - 2)
+    }
+
+    /// The values of `game`.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the game reports.
+    pub(crate) fn values(&self, game: &dyn Game) -> Result<Found> {
+        let mut sums = Sums::new(game, self.outside)?;
+        with_bits!(self, add_to(&mut sums))?;
+        sums.evaluate()?;
+        let everyone = sums.gain_of_everyone();
+        for (player, values) in sums.values.chunks_exact_mut(game.outputs()).enumerate() {
+            let coefficient = self.shape(player).everyone;
+            values.iter_mut().zip(&everyone).for_each(|(value, gain)| *value += coefficient * gain);
+        }
+        Ok(Found::new(sums.values, sums.evaluations))
+    }
+
+    fn add_to<B: Bits>(&self, sums: &mut Sums<'_>) -> Result<()> {
+        for nodes in self.groups() {
+            let windows: Vec<Joined<B>> = parallel::map(nodes, |first| self.window::<B>(first).joined());
+            windows.iter().try_for_each(|window| sums.add(window))?;
+        }
+        Ok(())
+    }
+
+    /// Nodes in a row whose sets are many enough together to be shared among threads, and no more than that.
+    fn groups(&self) -> impl Iterator<Item = Range<usize>> {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let (start, mut pairs) = (next, 0);
+            while next < self.graph.nodes() && (pairs < PAIRS) {
+                pairs += self
+                    .users(next)
+                    .map(|(player, place)| self.shape(player).sets(place).len())
+                    .sum::<usize>();
+                next += 1;
+            }
+            (start < next).then_some(start..next)
+        })
+    }
+
+    /// The players who have `node` in their neighbourhood, each with its place there.
+    fn users(&self, node: usize) -> impl Iterator<Item = (usize, usize)> {
+        // Distances are symmetric.
+        self.nodes[node].iter().filter_map(move |&player| {
+            let player = player as usize;
+            self.nodes[player].binary_search(&(node as u32)).ok().map(|place| (player, place))
+        })
+    }
+
+    /// The sets with the first member `first`.
+    fn window<B: Bits>(&self, first: usize) -> Window<B> {
+        let mut window = Window::new(self.room(first));
+        for (player, place) in self.users(first) {
+            let shape = self.shape(player);
+            let nodes = self.nodes[player][place..].iter().map(|&node| node as usize);
+            window.push(player, (place..).zip(nodes), shape.sets(place), shape.coefficients(place));
+        }
+        window
+    }
+}
+
+/// The neighbourhoods that differ, and which of them each player has.
+fn neighbourhoods(
+    graph: &Graph,
+    nodes: &[Vec<u32>],
+    coefficients: Coefficients,
+) -> (Vec<Neighbourhood>, Vec<u32>) {
+    let mut known: HashMap<Neighbourhood, u32> = HashMap::new();
+    let mut place = vec![u32::MAX; nodes.len()];
+    let shape_of = (nodes.iter().enumerate())
+        .map(|(player, inside)| {
+            let mut here: Vec<usize> = inside.iter().map(|&node| node as usize).collect();
+            (0..).zip(&here).for_each(|(at, &node)| place[node] = at);
+            let root = place[player];
+            let (size, mut edges) = (here.len(), Vec::new());
+            for at in 0..size {
+                for &next in graph.neighbours(here[at]) {
+                    if place[next] == u32::MAX {
+                        if coefficients != Coefficients::Graph {
+                            continue;
+                        }
+                        place[next] = here.len() as u32;
+                        here.push(next);
+                    }
+                    if place[next] > at as u32 {
+                        edges.push((at as u32, place[next]));
+                    }
+                }
+            }
+            here.iter().for_each(|&node| place[node] = u32::MAX);
+            let around = (here.len() - size) as u32;
+            let count = known.len() as u32;
+            *known.entry(Neighbourhood { root, size: size as u32, around, edges }).or_insert(count)
+        })
+        .collect();
+    let mut all: Vec<(Neighbourhood, u32)> = known.into_iter().collect();
+    all.sort_unstable_by_key(|&(_, at)| at);
+    (all.into_iter().map(|(one, _)| one).collect(), shape_of)
+}

@@ -1,0 +1,233 @@
+//! The coalitions that a player takes in its neighbourhood, each with its coefficient.
+//!
+//! Players whose neighbourhoods look the same, as those inside a line or a grid, share one such list.
+
+use std::ops::ControlFlow;
+
+use apportion_games::{Coalition, CoalitionView, ConnectedSet, Graph};
+use apportion_values::{Coefficients, Outside};
+
+use crate::error::Result;
+use crate::on_graph::moments::Moments;
+
+/// A neighbourhood in numbers of its own: its nodes in their order, for [`Coefficients::Graph`] those next to it after them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Neighbourhood {
+    /// The number of the player itself.
+    pub(crate) root: u32,
+    /// Number of nodes in the neighbourhood.
+    pub(crate) size: u32,
+    /// Number of nodes next to it that count as boundary.
+    pub(crate) around: u32,
+    /// The edges with an end in the neighbourhood, the smaller end first.
+    pub(crate) edges: Vec<(u32, u32)>,
+}
+
+impl Neighbourhood {
+    fn graph(&self) -> Result<Graph> {
+        let edges = self.edges.iter().map(|&(a, b)| (a as usize, b as usize));
+        Ok(Graph::from_edges((self.size + self.around) as usize, edges)?)
+    }
+
+    /// Connected coalitions of the neighbourhood with the player in them; none for more than `limit`.
+    pub(crate) fn count(&self, limit: usize) -> Result<Option<usize>> {
+        let graph = self.graph()?;
+        if self.leaves(&graph) > limit.checked_ilog2().unwrap_or(0) as usize {
+            return Ok(None);
+        }
+        let inside = Coalition::from_members(graph.nodes(), 0..self.size as usize);
+        Ok(graph.count_connected(Some(self.root as usize), inside.view(), usize::MAX, limit))
+    }
+
+    /// Leaves of a tree of shortest paths from the player to all nodes of the neighbourhood. Without any of them a tree is still connected,
+    /// so that there are 2^leaves connected coalitions at least.
+    fn leaves(&self, graph: &Graph) -> usize {
+        let mut seen = vec![false; self.size as usize];
+        seen[self.root as usize] = true;
+        let (mut reached, mut next, mut leaves) = (vec![self.root as usize], 0, 0);
+        while let Some(&node) = reached.get(next) {
+            next += 1;
+            let before = reached.len();
+            for &to in graph.neighbours(node) {
+                if seen.get(to) == Some(&false) {
+                    seen[to] = true;
+                    reached.push(to);
+                }
+            }
+            leaves += usize::from(reached.len() == before && node != self.root as usize);
+        }
+        leaves
+    }
+}
+
+/// The sets X by which the coalitions of a player differ, sorted by their first members.
+///
+/// Coalitions T of the neighbourhood are X = T with others absent, X = N_k(i) \ T with others present, so that X tells the coalition of
+/// all players: X, or N \ X. The empty X is left out: values are counted from that of its coalition.
+pub(crate) struct Shape {
+    /// Words of a set.
+    width: usize,
+    words: Vec<u64>,
+    coefficients: Vec<f64>,
+    /// Where the sets with each first member start, and where those with the last end.
+    starts: Vec<usize>,
+    /// The coefficient of the X of all players, which is not among the sets.
+    pub(crate) everyone: f64,
+}
+
+impl Shape {
+    /// The sets whose first member is `first`.
+    pub(crate) fn sets(&self, first: usize) -> impl ExactSizeIterator<Item = &[u64]> {
+        let (start, end) = (self.starts[first], self.starts[first + 1]);
+        self.words[start * self.width..end * self.width].chunks_exact(self.width)
+    }
+
+    /// Their coefficients.
+    pub(crate) fn coefficients(&self, first: usize) -> &[f64] {
+        &self.coefficients[self.starts[first]..self.starts[first + 1]]
+    }
+
+    /// The list of `neighbourhood` among `players` players.
+    pub(crate) fn new(
+        neighbourhood: &Neighbourhood,
+        players: usize,
+        coefficients: Coefficients,
+        outside: Outside,
+        moments: &mut Moments<'_>,
+    ) -> Result<Self> {
+        let graph = neighbourhood.graph()?;
+        let mut list = List {
+            inside: Coalition::from_members(graph.nodes(), 0..neighbourhood.size as usize),
+            outside,
+            words: Vec::new(),
+            coefficients: Vec::new(),
+        };
+        let root = neighbourhood.root as usize;
+        match coefficients {
+            Coefficients::Neighbourhood => list.by_boundaries(&graph, root, moments),
+            Coefficients::Graph => list.by_components(&graph, root, moments),
+            Coefficients::Marginal => {
+                list.by_marginals(&graph, root, |set| moments.get(set.size - 1, set.boundary))
+            }
+            Coefficients::Printed => list.by_marginals(&graph, root, |set| moments.get(set.size - 1, 2)),
+        }
+        Ok(list.sorted(neighbourhood.size as usize, players))
+    }
+}
+
+/// The list while it is made, in the order in which coalitions are met.
+struct List {
+    inside: Coalition,
+    outside: Outside,
+    /// Of each X as many as a set of nodes of the neighbourhood and around takes.
+    words: Vec<u64>,
+    coefficients: Vec<f64>,
+}
+
+impl List {
+    fn push(&mut self, coalition: CoalitionView<'_>, coefficient: f64) {
+        let words = coalition.words();
+        match self.outside {
+            Outside::Absent => self.words.extend_from_slice(words),
+            Outside::Present => {
+                self.words.extend(
+                    self.inside.view().words().iter().zip(words).map(|(inside, word)| inside & !word),
+                );
+            }
+        }
+        self.coefficients.push(coefficient);
+    }
+
+    /// v(∅) of the neighbourhood, which all coalitions are compared with.
+    fn push_base(&mut self) {
+        let rest = -self.coefficients.iter().sum::<f64>();
+        self.push(Coalition::empty(self.inside.view().players()).view(), rest);
+    }
+
+    /// Each connected coalition once: as the component of the player, or as one that it joins.
+    ///
+    /// M(|U| − 1, b) with the player, −M(|U|, b − 1) without where it is one of the b neighbours, as for Myerson values.
+    fn by_boundaries(&mut self, graph: &Graph, root: usize, moments: &mut Moments<'_>) {
+        let mut within = self.inside.clone();
+        visit(graph, root, within.view(), |set| {
+            self.push(set.nodes, moments.get(set.size - 1, set.boundary));
+        });
+        within.remove(root);
+        // Each coalition next to the player comes with the first neighbour that is in it.
+        for &neighbour in graph.neighbours(root) {
+            visit(graph, neighbour, within.view(), |set| {
+                self.push(set.nodes, -moments.get(set.size, set.boundary - 1));
+            });
+            within.remove(neighbour);
+        }
+        self.push_base();
+    }
+
+    /// By definition: U less the components of U \ i. Components come as often as there are such U, as these are cut off at the
+    /// neighbourhood.
+    fn by_components(&mut self, graph: &Graph, root: usize, moments: &mut Moments<'_>) {
+        visit(graph, root, self.inside.clone().view(), |set| {
+            let weight = moments.get(set.size - 1, set.boundary);
+            self.push(set.nodes, weight);
+            let mut rest = set.nodes.to_coalition();
+            rest.remove(root);
+            graph.components(rest.view()).iter().for_each(|part| self.push(part.view(), -weight));
+        });
+        self.push_base();
+    }
+
+    /// As equation 6: U less U \ i, with a coefficient.
+    fn by_marginals(&mut self, graph: &Graph, root: usize, mut weight: impl FnMut(&ConnectedSet<'_>) -> f64) {
+        visit(graph, root, self.inside.clone().view(), |set| {
+            let weight = weight(&set);
+            self.push(set.nodes, weight);
+            let mut rest = set.nodes.to_coalition();
+            rest.remove(root);
+            self.push(rest.view(), -weight);
+        });
+    }
+
+    fn sorted(self, size: usize, players: usize) -> Shape {
+        let (old, width) = (self.inside.view().words().len(), size.div_ceil(64));
+        let sets = || self.words.chunks_exact(old).zip(&self.coefficients);
+        let mut everyone = 0.0;
+        let mut starts = vec![0; size + 1];
+        // Where the set goes: none for the empty one, and for that of all players.
+        let place = |set: &[u64]| {
+            let members: usize = set.iter().map(|word| word.count_ones() as usize).sum();
+            let first = set.iter().position(|&word| word != 0)?;
+            (members < players).then(|| first * 64 + set[first].trailing_zeros() as usize)
+        };
+        for (set, coefficient) in sets() {
+            match place(set) {
+                Some(first) => starts[first + 1] += 1,
+                None if set.iter().any(|&word| word != 0) => everyone += coefficient,
+                None => {}
+            }
+        }
+        for first in 0..size {
+            starts[first + 1] += starts[first];
+        }
+        let mut ends = starts.clone();
+        let kept = starts[size];
+        let (mut words, mut coefficients) = (vec![0; kept * width], vec![0.0; kept]);
+        for (set, coefficient) in sets() {
+            if let Some(first) = place(set) {
+                let at = ends[first];
+                words[at * width..(at + 1) * width].copy_from_slice(&set[..width]);
+                coefficients[at] = *coefficient;
+                ends[first] += 1;
+            }
+        }
+        Shape { width, words, coefficients, starts, everyone }
+    }
+}
+
+/// Visits the connected coalitions of `within` that `root` is in.
+fn visit(graph: &Graph, root: usize, within: CoalitionView<'_>, mut each: impl FnMut(ConnectedSet<'_>)) {
+    let end = graph.visit_connected(root, within, usize::MAX, |set| {
+        each(set);
+        ControlFlow::<()>::Continue(())
+    });
+    debug_assert!(end.is_continue());
+}

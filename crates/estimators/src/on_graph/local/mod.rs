@@ -1,0 +1,300 @@
+//! L-Shapley exactly, and the same of any semivalue: each coalition once for all players.
+//!
+//! # Notation
+//!
+//! `N_k(i)` is the neighbourhood of order k of player i, m_i its size; M are the moments of the semivalue. A *piece* is a set P of nodes
+//! that lies in some neighbourhood. With the players outside absent the coalition of a piece is P itself; with them present it is N \ P, as
+//! T ∪ (N \ N_k(i)) is the complement of N_k(i) \ T. Either way two players ask for the same coalition where their pieces are the same.
+//!
+//! # How
+//!
+//! The definition, sorted by the coalitions, is a sum over the pieces of the neighbourhood:
+//!
+//! ```text
+//! φ_i = Σ_{P ⊆ N_k(i)} c_i(P) (v_P − v_∅)
+//! absent:   c_i(P) =  M(|P| − 1, m_i − |P|)  if i ∈ P,   −M(|P|, m_i − 1 − |P|)  if not
+//! present:  c_i(P) = −M(m_i − |P|, |P| − 1)  if i ∈ P,    M(m_i − 1 − |P|, |P|)  if not
+//! ```
+//!
+//! (v_P is the value of the piece's coalition; the c_i(P) of a player sum to zero, so that a constant does no harm.) So every piece is met
+//! once, and its value goes to all players whose neighbourhood it lies in; nothing is kept but sums.
+
+mod pieces;
+
+use std::sync::Arc;
+
+use apportion_games::{Coalitions, Game, Graph, parallel};
+use apportion_values::{Outside, Semivalue};
+
+use self::pieces::{MOST_NODES, Owner};
+use super::found::{BATCH, Found};
+use crate::error::GraphError;
+use crate::error::Result;
+use crate::run::Evaluations;
+
+/// Pieces whose sums are one unit of work: the order of adding up does not depend on threads.
+const SEGMENT: usize = 1 << 12;
+
+/// Steps that are spent on counting once it is known that there are too many.
+const STEPS_BEYOND: usize = 1 << 22;
+
+/// The exact values of all players, n × k: of each the `semivalue` of the game restricted to its neighbourhood of order `order` (Chen et al.
+/// 2019, Definition 1), and what was asked of the game.
+///
+/// Asks for each of the [`count`] coalitions once, in batches of about 2^16. Beside the game's it takes time in proportion to Σ_i 2^{m_i} k, and
+/// the memory of a batch. The values have the same bits for any number of threads.
+///
+/// # Errors
+///
+/// [`GraphError::LocalCoalitions`], before anything is asked, for more than `limit` of them; a graph or
+/// weights of other players, and whatever the game reports.
+pub(super) fn local(
+    game: &dyn Game,
+    graph: &Graph,
+    semivalue: &Semivalue,
+    order: usize,
+    outside: Outside,
+    limit: usize,
+) -> Result<Found> {
+    let players = game.players();
+    graph.check_players(players)?;
+    semivalue.check_players(players)?;
+    let neighbourhoods = neighbourhoods(graph, order);
+    check_count(&neighbourhoods, order, limit)?;
+
+    let mut evaluations = Evaluations::begin(game)?;
+    let weights = Weights::of(&neighbourhoods, semivalue, outside);
+    let mut values = vec![0.0; players * game.outputs()];
+    let mut batch = Batch::new(players, outside);
+    for node in 0..players {
+        let owner = Arc::new(Owner::of(&neighbourhoods, node));
+        owner.visit(|mask, common| {
+            batch.push(&owner, mask, common);
+            match batch.is_full() {
+                true => batch.settle(&mut evaluations, &weights, &mut values),
+                false => Ok(()),
+            }
+        })?;
+    }
+    batch.settle(&mut evaluations, &weights, &mut values)?;
+    Ok(Found::new(values, evaluations))
+}
+
+/// How many different coalitions the neighbourhoods of order `order` have, v(∅) and v(N) included; as many with the players outside
+/// present as absent.
+///
+/// | graph | coalitions |
+/// |---|---|
+/// | line of n > 2k + 1 players | `(n − 2k + 1) 2^{2k} + 1`; 2^n of up to 2k + 1 players |
+/// | grid, 4 neighbours | for each node inside `2^{2k²+2k+1} − 4·2^{2k²} + 4·2^{2k²−k} − 2^{2k²−2k}`: 23, 7408, 32 632 832 |
+/// | grid, 8 neighbours | for each node inside, with w = 2k + 1, `2^{w²} − 2·2^{w(w−1)} + 2^{(w−1)²}`: 400, 31 522 816 |
+///
+/// A node's share is the sets of its neighbourhood that are not the same but for a shift.
+///
+/// # Errors
+///
+/// [`GraphError::LocalCoalitions`] for more than `limit`.
+pub(super) fn count(graph: &Graph, order: usize, limit: usize) -> Result<usize> {
+    // Sizes first: neighbourhoods that are too large to be enumerated may be too large to be kept, too.
+    let sizes: Vec<usize> = (0..graph.nodes()).map(|node| graph.neighbourhood(node, order).len()).collect();
+    let (player, nodes) = largest(sizes.into_iter());
+    if nodes > MOST_NODES {
+        return Err(
+            GraphError::LocalCoalitions { order, player, nodes, coalitions: power(nodes), limit }.into()
+        );
+    }
+    check_count(&neighbourhoods(graph, order), order, limit)
+}
+
+/// The neighbourhoods of all nodes.
+pub(super) fn neighbourhoods(graph: &Graph, order: usize) -> Vec<Vec<usize>> {
+    (0..graph.nodes()).map(|node| graph.neighbourhood(node, order)).collect()
+}
+
+/// [`count`] of neighbourhoods.
+fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Result<usize> {
+    if let Some(count) = count_within(neighbourhoods, limit) {
+        return Ok(count);
+    }
+    let (player, nodes) = largest(neighbourhoods.iter().map(Vec::len));
+    let mut coalitions = power(nodes);
+    if nodes <= MOST_NODES {
+        let mut steps = STEPS_BEYOND;
+        let count = |node| Owner::of(neighbourhoods, node).count(&mut steps);
+        let pieces: f64 = (0..neighbourhoods.len()).map_while(count).sum();
+        coalitions = coalitions.max(pieces + beside(nodes, neighbourhoods.len()) as f64);
+    }
+    Err(GraphError::LocalCoalitions { order, player, nodes, coalitions, limit }.into())
+}
+
+/// [`count`] of neighbourhoods, where it is no more than `limit`.
+pub(super) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Option<usize> {
+    let (_, nodes) = largest(neighbourhoods.iter().map(Vec::len));
+    if nodes > MOST_NODES || 1usize.checked_shl(nodes as u32)? > limit {
+        return None;
+    }
+    let beside = beside(nodes, neighbourhoods.len());
+    let (mut pieces, mut unbounded) = (0, usize::MAX);
+    for node in 0..neighbourhoods.len() {
+        // Below 2^63, and so are the pieces of all nodes before it.
+        pieces += Owner::of(neighbourhoods, node).count(&mut unbounded)? as usize;
+        if pieces > limit {
+            return None;
+        }
+    }
+    Some(pieces + beside).filter(|&count| count <= limit)
+}
+
+/// The first player whose neighbourhood is as large as any, and how large it is.
+fn largest(sizes: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator) -> (usize, usize) {
+    sizes.enumerate().rev().max_by_key(|&(_, nodes)| nodes).unwrap_or_default()
+}
+
+/// 2^nodes, or the largest number there is.
+fn power(nodes: usize) -> f64 {
+    (nodes as f64).exp2().min(f64::MAX)
+}
+
+/// ∅ and N, which are evaluated whatever the pieces; N is one of these where the largest neighbourhood has all players.
+fn beside(nodes: usize, players: usize) -> usize {
+    if nodes == players { 1 } else { 2 }
+}
+
+/// c_i(P) by the size of the neighbourhood, and of the piece.
+struct Weights {
+    /// Of each size m of neighbourhoods that there is: for each size of piece, of players in it and not in it.
+    by_nodes: Vec<Vec<[f64; 2]>>,
+}
+
+impl Weights {
+    fn of(neighbourhoods: &[Vec<usize>], semivalue: &Semivalue, outside: Outside) -> Self {
+        let largest = neighbourhoods.iter().map(Vec::len).max().unwrap_or(0);
+        let mut by_nodes = vec![Vec::new(); largest + 1];
+        for nodes in neighbourhoods.iter().map(Vec::len) {
+            if !by_nodes[nodes].is_empty() {
+                continue;
+            }
+            let semivalue = semivalue.without_null_players(nodes);
+            let moment = |present: usize, absent: usize| match outside {
+                Outside::Absent => semivalue.moment(present, absent),
+                Outside::Present => -semivalue.moment(absent, present),
+            };
+            let pair = |size: usize| {
+                let inside = if size > 0 { moment(size - 1, nodes - size) } else { 0.0 };
+                let beside = if size < nodes { -moment(size, nodes - 1 - size) } else { 0.0 };
+                [inside, beside]
+            };
+            by_nodes[nodes] = (0..=nodes).map(pair).collect();
+        }
+        Self { by_nodes }
+    }
+}
+
+/// Pieces that wait for the value of their coalitions.
+struct Batch {
+    outside: Outside,
+    coalitions: Coalitions,
+    segments: Vec<Segment>,
+    words: Vec<u64>,
+}
+
+/// Some pieces of one owner.
+struct Segment {
+    owner: Arc<Owner>,
+    /// The row of the first one in the batch.
+    first: usize,
+    masks: Vec<u64>,
+    /// The common sets of the pieces, one after the other.
+    common: Vec<u64>,
+}
+
+impl Batch {
+    fn new(players: usize, outside: Outside) -> Self {
+        let coalitions = Coalitions::new(players);
+        let words = vec![0; coalitions.words_per_row()];
+        Self { outside, coalitions, segments: Vec::new(), words }
+    }
+
+    fn is_full(&self) -> bool {
+        self.coalitions.len() >= BATCH
+    }
+
+    fn push(&mut self, owner: &Arc<Owner>, mask: u64, common: &[u64]) {
+        let is_open = |last: &Segment| Arc::ptr_eq(&last.owner, owner) && last.masks.len() < SEGMENT;
+        if !self.segments.last().is_some_and(is_open) {
+            let first = self.coalitions.len();
+            let owner = Arc::clone(owner);
+            self.segments.push(Segment { owner, first, masks: Vec::new(), common: Vec::new() });
+        }
+        if let Some(segment) = self.segments.last_mut() {
+            segment.masks.push(mask);
+            segment.common.extend_from_slice(common);
+        }
+        self.words.fill(0);
+        owner.nodes_of(mask).for_each(|node| self.words[node / 64] |= 1 << (node % 64));
+        if self.outside == Outside::Present {
+            self.words.iter_mut().for_each(|word| *word = !*word);
+            let used = self.coalitions.players() % 64;
+            if let Some(last) = self.words.last_mut().filter(|_| used > 0) {
+                *last &= (1 << used) - 1;
+            }
+        }
+        self.coalitions.push_words(&self.words);
+    }
+
+    /// Asks for the values of all pieces, gives them to the players, and is empty.
+    fn settle(
+        &mut self,
+        evaluations: &mut Evaluations<'_>,
+        weights: &Weights,
+        values: &mut [f64],
+    ) -> Result<()> {
+        let outputs = evaluations.empty.len();
+        let mut gains = evaluations.values(&self.coalitions)?;
+        let base = match self.outside {
+            Outside::Absent => &evaluations.empty,
+            Outside::Present => &evaluations.full,
+        };
+        for row in gains.chunks_exact_mut(outputs) {
+            row.iter_mut().zip(base).for_each(|(value, base)| *value -= base);
+        }
+        let sums: Vec<Vec<f64>> =
+            parallel::map(&self.segments, |segment| segment.sums(&gains, outputs, weights));
+        for (segment, sums) in self.segments.iter().zip(sums) {
+            for (&player, sums) in segment.owner.candidates().iter().zip(sums.chunks_exact(outputs)) {
+                let own = &mut values[player * outputs..(player + 1) * outputs];
+                own.iter_mut().zip(sums).for_each(|(value, sum)| *value += sum);
+            }
+        }
+        self.coalitions.clear();
+        self.segments.clear();
+        Ok(())
+    }
+}
+
+impl Segment {
+    /// What its pieces are worth to the candidates of the owner, candidates × k.
+    fn sums(&self, gains: &[f64], outputs: usize, weights: &Weights) -> Vec<f64> {
+        let owner = &self.owner;
+        let mut sums = vec![0.0; owner.candidates().len() * outputs];
+        let weights: Vec<&[[f64; 2]]> =
+            owner.sizes().iter().map(|&nodes| weights.by_nodes[nodes].as_slice()).collect();
+        let gains = gains[self.first * outputs..].chunks_exact(outputs);
+        let common = self.common.chunks_exact(owner.words());
+        for ((&mask, common), gains) in self.masks.iter().zip(common).zip(gains) {
+            let size = mask.count_ones() as usize;
+            for (index, &word) in common.iter().enumerate() {
+                let mut left = word;
+                while left != 0 {
+                    let candidate = index * 64 + left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    let [inside, beside] = weights[candidate][size];
+                    let weight = if owner.is_in(candidate, mask) { inside } else { beside };
+                    let own = &mut sums[candidate * outputs..(candidate + 1) * outputs];
+                    own.iter_mut().zip(gains).for_each(|(sum, gain)| *sum += weight * gain);
+                }
+            }
+        }
+        sums
+    }
+}

@@ -1,0 +1,52 @@
+//! Values of players on a graph from as few coalitions as they are made of: L-Shapley, C-Shapley, Myerson, of any semivalue.
+
+mod connected;
+mod found;
+mod local;
+mod moments;
+mod myerson;
+mod regression;
+mod sampled;
+mod whole;
+
+use apportion_values::{Semivalue, Value};
+
+use crate::registry::specs;
+use crate::run::Estimator;
+
+pub use regression::ConnectedRegression;
+pub use sampled::{LocalMethod, LocalSampling};
+pub use whole::OnGraph;
+
+/// Of Shapley values in neighbourhoods, or of other semivalues: they have names of their own.
+fn sampling(value: &Value, method: LocalMethod, of_shapley: bool) -> Option<Box<dyn Estimator>> {
+    match value {
+        Value::OnGraph(value, graph) if (value.semivalue == Semivalue::Shapley) == of_shapley => {
+            Some(Box::new(LocalSampling::new(graph.clone(), value.clone(), method).ok()?))
+        }
+        _ => None,
+    }
+}
+
+specs! {
+    ON_GRAPH = "on-graph" variant: "exact values on a graph, from the coalitions that they are made of",
+        |value| match value {
+            Value::OnGraph(value, graph) => Some(Box::new(OnGraph::new(graph.clone(), value.clone()))),
+            _ => None,
+        };
+    L_SHAPLEY_PERMUTATION = "l-shapley-permutation": "each player's contributions to random coalitions of its neighbourhood",
+        |value| sampling(value, LocalMethod::Contributions, true);
+    L_SHAPLEY_LEVERAGE = "l-shapley-leverage": "Leverage SHAP in the neighbourhood of each player",
+        |value| sampling(value, LocalMethod::Regression, true);
+    LOCAL_MONTE_CARLO = "local-monte-carlo": "the contributions to random coalitions of a neighbourhood, of other semivalues than Shapley",
+        |value| sampling(value, LocalMethod::Contributions, false);
+    L_BANZHAF_KERNEL = "l-banzhaf-kernel": "Kernel Banzhaf in the neighbourhood of each player",
+        |value| sampling(value, LocalMethod::Regression, false);
+    C_SHAPLEY_REGRESSION = "c-shapley-regression": "least squares on small connected coalitions, an approximation of C-Shapley values",
+        |value| match value {
+            Value::OnGraph(value, graph) => {
+                Some(Box::new(ConnectedRegression::new(graph.clone()).order(value.order()?)))
+            }
+            _ => None,
+        };
+}

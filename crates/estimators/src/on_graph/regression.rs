@@ -1,0 +1,310 @@
+//! Regression C-Shapley: least squares on small connected coalitions.
+//!
+//! ```text
+//! φ = argmin_x Σ_S w(S) (Σ_{i ∈ S} x_i − [v(S) − v(∅)])² = (XᵀWX)⁻¹ XᵀW F,   w(S) = (d − 1) / (C(d, s) s (d − s))
+//! ```
+//!
+//! over connected S of at most k nodes in a row, or k × k squares. The formula that the paper prints last, (XᵀWX)⁻¹XᵀF, lacks a W.
+//!
+//! # What it is near to
+//!
+//! The weights are those that make the Shapley value of *all* coalitions. Among small ones alone they fall with the size by
+//! w(s + 1) / w(s) = s / (d − s − 1): of many players single ones weigh about d times as much as pairs, and the solution is close to
+//! v({i}) − v(∅). With the sum imposed, what these leave of v(N) − v(∅) is shared out about equally.
+//!
+//! # Source
+//!
+//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured data*, 2019, section 4.3.2.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use apportion_games::{Coalition, Coalitions, ConnectedSet, Game, Graph, GraphShape};
+use apportion_solvers::{Constraint, Design, least_squares};
+use apportion_values::{GraphValue, SolutionConcept};
+
+use super::found::BATCH;
+use crate::error::GraphError;
+use crate::error::Result;
+use crate::report::Explanation;
+use crate::run::{Estimator, Evaluations, check_budget};
+
+const NAME: &str = "c-shapley-regression";
+
+/// The order that stands in the name of the value as long as the budget has not said which: that of the paper's experiments.
+const USUAL_ORDER: usize = 4;
+
+/// An approximation of C-Shapley values by weighted least squares on small connected coalitions (Chen et al. 2019, section 4.3.2).
+///
+/// ```text
+/// φ = (XᵀWX)⁻¹ XᵀW F,   F_S = v(S) − v(∅),   W_SS = (d − 1) / (C(d, s) s (d − s))
+/// ```
+///
+/// | graph | coalitions S of order k | how many |
+/// |---|---|---|
+/// | line | runs of at most k nodes | `kd − k(k − 1)/2` |
+/// | grid of r × c | squares of at most k × k nodes, inside | `Σ_{j ≤ k} (r − j + 1)(c − j + 1)` |
+/// | any other | connected sets of at most k nodes | by counting, up to a limit |
+///
+/// N is not among them, as its weight is infinite; v(∅) and v(N) are evaluated all the same. k = 4 takes fewer than the 4d evaluations of the
+/// paper's experiments on lines and on square grids.
+///
+/// The paper has F = v(S) and v(∅) = 0, no intercept, and nothing that holds the sum of the values. They are exact on additive games;
+/// else they are an approximation that does not become exact as the budget grows ([see the weights](#what-the-weights-do)).
+/// [`constrained`](Self::constrained) adds `Σφ = v(N) − v(∅)`, as the infinite weights of ∅ and N in the kernel would.
+///
+/// There are no standard errors, as nothing is drawn. The answer of several outputs is that of each by itself.
+///
+/// # What the weights do
+///
+/// They fall with the size by `w(s + 1) / w(s) = s / (d − s − 1)`, so that among many players the answer is close to v({i}) − v(∅) whatever
+/// k is: pairs weigh a (d − 2)th of single players.
+///
+/// # Cost
+///
+/// One evaluation for each coalition, and a regression of m rows on d columns (see [`least_squares`]).
+///
+/// ```
+/// use apportion_estimators::{ConnectedRegression, Estimator};
+/// use apportion_games::{Additive, Graph};
+///
+/// let game = Additive::new(vec![1.0, -2.0, 0.5, 3.0, 1.5])?;
+/// let regression = ConnectedRegression::new(Graph::line(5));
+/// let explanation = regression.estimate(&game, 4 * 5, 0)?;
+/// assert_eq!(explanation.evaluations, 16, "5 + 4 + 3 + 2 runs of at most 4, nothing, and all");
+/// assert!((explanation.values[1] + 2.0).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct ConnectedRegression {
+    #[serde(serialize_with = "crate::run::settings::neighbours")]
+    graph: Arc<Graph>,
+    order: Option<usize>,
+    constrained: bool,
+    most_coalitions: usize,
+}
+
+impl ConnectedRegression {
+    /// On the connected coalitions of `graph` of the largest order that the budget allows.
+    pub fn new(graph: impl Into<Arc<Graph>>) -> Self {
+        Self { graph: graph.into(), order: None, constrained: false, most_coalitions: 1 << 20 }
+    }
+
+    /// The same of this order, whatever the budget.
+    pub fn order(self, order: usize) -> Self {
+        Self { order: Some(order), ..self }
+    }
+
+    /// The same under the constraint that the values sum to v(N) − v(∅).
+    pub fn constrained(self) -> Self {
+        Self { constrained: true, ..self }
+    }
+
+    /// The same with another limit on coalitions; the default is 2^20.
+    pub fn most_coalitions(self, limit: usize) -> Self {
+        Self { most_coalitions: limit, ..self }
+    }
+
+    /// How many coalitions it evaluates with order `order`, v(∅) and v(N) included; none for more than the limit.
+    ///
+    /// `O(order)` on lines and grids, else `O(1)` for each coalition and neighbour of its nodes.
+    pub fn coalitions(&self, order: usize) -> Option<usize> {
+        self.count(order, self.most_coalitions)
+    }
+
+    fn count(&self, order: usize, limit: usize) -> Option<usize> {
+        let nodes = self.graph.nodes();
+        let sets: usize = match self.graph.shape() {
+            GraphShape::Line => (1..=order.min(nodes)).map(|length| nodes + 1 - length).sum(),
+            GraphShape::Grid { rows, columns, .. } => {
+                let side = order.min(rows).min(columns);
+                (1..=side).map(|side| (rows + 1 - side) * (columns + 1 - side)).sum()
+            }
+            GraphShape::General => {
+                let all = Coalition::full(nodes);
+                self.graph.count_connected(None, all.view(), order, limit)?
+            }
+        };
+        let with_everyone = self.whole().is_some_and(|whole| order >= whole);
+        Some(2 + sets - usize::from(with_everyone)).filter(|&count| count <= limit)
+    }
+
+    /// The order from which on N is among the sets, if it ever is.
+    fn whole(&self) -> Option<usize> {
+        let nodes = self.graph.nodes();
+        match self.graph.shape() {
+            GraphShape::Line => Some(nodes),
+            GraphShape::Grid { rows, columns, .. } => (rows == columns).then_some(rows),
+            GraphShape::General => self.graph.is_connected(Coalition::full(nodes).view()).then_some(nodes),
+        }
+    }
+
+    /// The largest order that can be of any use.
+    fn largest_order(&self) -> usize {
+        match self.graph.shape() {
+            GraphShape::Grid { rows, columns, .. } => rows.min(columns),
+            GraphShape::Line | GraphShape::General => self.graph.nodes(),
+        }
+    }
+
+    /// The largest order whose coalitions fit the budget; at least 1.
+    fn order_for(&self, budget: usize) -> usize {
+        let limit = budget.min(self.most_coalitions);
+        // Counts grow with the order, and those of a general graph take long.
+        let (mut order, mut most) = (1, self.largest_order().max(1));
+        while order < most {
+            let middle = order + (most - order).div_ceil(2);
+            match self.count(middle, limit) {
+                Some(_) => order = middle,
+                None => most = middle - 1,
+            }
+        }
+        order
+    }
+
+    /// The coalitions of this order but ∅ and N, small ones first on lines and grids.
+    fn rows(&self, order: usize) -> Coalitions {
+        let nodes = self.graph.nodes();
+        let mut rows = Coalitions::new(nodes);
+        match self.graph.shape() {
+            GraphShape::Line => {
+                for length in 1..=order.min(nodes) {
+                    (0..=nodes - length).for_each(|first| rows.push_members(first..first + length));
+                }
+            }
+            GraphShape::Grid { rows: height, columns, .. } => {
+                for side in 1..=order.min(height).min(columns) {
+                    for top in 0..=height - side {
+                        for left in 0..=columns - side {
+                            let square = (top..top + side).flat_map(|row| {
+                                (left..left + side).map(move |column| row * columns + column)
+                            });
+                            rows.push_members(square);
+                        }
+                    }
+                }
+            }
+            GraphShape::General => {
+                let all = Coalition::full(nodes);
+                let end = self.graph.visit_all_connected(all.view(), order, |set: ConnectedSet<'_>| {
+                    rows.push(set.nodes);
+                    ControlFlow::<()>::Continue(())
+                });
+                debug_assert!(end.is_continue());
+            }
+        }
+        match rows.sizes().iter().position(|&size| size as usize == nodes) {
+            Some(everyone) => {
+                let mut others = rows.slice(0..everyone);
+                others.extend(&rows.slice(everyone + 1..rows.len()));
+                others
+            }
+            None => rows,
+        }
+    }
+}
+
+/// `w(s) = (d − 1) / (C(d, s) s (d − s))` for s from 1 to d − 1, by `w(1) = 1/d` and `w(s + 1) = w(s) · s / (d − s − 1)`; at index s.
+fn kernel(players: usize) -> Vec<f64> {
+    let mut weights = vec![0.0, 1.0 / players as f64];
+    for size in 1..players.saturating_sub(1) {
+        weights.push(weights[size] * size as f64 / (players - size - 1) as f64);
+    }
+    weights
+}
+
+impl Estimator for ConnectedRegression {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    /// The C-Shapley value of its order, which it approximates; of order 4 as long as the budget has not said which.
+    fn value(&self) -> SolutionConcept {
+        GraphValue::c_shapley(self.order.unwrap_or(USUAL_ORDER)).into()
+    }
+
+    /// The coalitions of its order, or of order 1; the players where the order has more than the limit.
+    fn minimum_budget(&self, players: usize) -> usize {
+        self.coalitions(self.order.unwrap_or(1)).unwrap_or(players)
+    }
+
+    /// Nothing is drawn; the seed does not matter.
+    ///
+    /// # Errors
+    ///
+    /// As of every estimator; [`GraphError::ConnectedSets`] for an order of 0 or with more coalitions than the limit, and for a graph
+    /// of other players.
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, _seed: u64) -> Result<Explanation> {
+        let players = game.players();
+        self.graph.check_players(players)?;
+        if let Some(order) = self.order
+            && players > 0
+            && (order == 0 || self.coalitions(order).is_none())
+        {
+            return Err(GraphError::ConnectedSets { order, limit: self.most_coalitions }.into());
+        }
+        check_budget(self, game, budget)?;
+        let order = self.order.unwrap_or_else(|| self.order_for(budget));
+        let rows = self.rows(order);
+        let mut evaluations = Evaluations::begin(game)?;
+        let mut gains = Vec::with_capacity(rows.len() * game.outputs());
+        for start in (0..rows.len()).step_by(BATCH) {
+            gains.extend(evaluations.gains(&rows.slice(start..rows.len().min(start + BATCH)))?);
+        }
+        let kernel = kernel(players);
+        let weights: Vec<f64> = rows.sizes().iter().map(|&size| kernel[size as usize]).collect();
+        let design = Design::new(&rows, &weights)?;
+        let total = evaluations.total();
+        // One player has no coalitions but the two: all there is, is its own.
+        let is_held = self.constrained || players == 1;
+        let constraint = if is_held { Constraint::Sum(&total) } else { Constraint::None };
+        let solution = least_squares(&design, &gains, game.outputs(), constraint)?;
+        let value = GraphValue::c_shapley(order);
+        let unknowns = players - usize::from(is_held);
+        let explanation = Explanation::of_regression(NAME, value, evaluations, &solution, unknowns, 0);
+        Ok(Explanation { seed: None, ..explanation })
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apportion_games::Adjacency;
+
+    #[test]
+    fn the_kernel_is_that_of_all_coalitions() {
+        for players in [2usize, 3, 10, 40] {
+            let kernel = kernel(players);
+            assert_eq!(kernel.len(), players);
+            let mut choose = 1.0;
+            for (size, weight) in kernel.into_iter().enumerate().skip(1) {
+                choose *= (players + 1 - size) as f64 / size as f64;
+                let wanted = (players - 1) as f64 / (choose * (size * (players - size)) as f64);
+                assert!((weight - wanted).abs() < 1e-13 * wanted);
+            }
+        }
+        assert!(kernel(2000).iter().all(|weight| weight.is_finite()));
+    }
+
+    #[test]
+    fn the_order_is_the_largest_that_fits() {
+        let line = ConnectedRegression::new(Graph::line(40));
+        assert_eq!(line.order_for(4 * 40), 4);
+        let grid = ConnectedRegression::new(Graph::grid(28, 28, Adjacency::Four));
+        assert_eq!(
+            (grid.order_for(4 * 784), grid.coalitions(4), grid.coalitions(5)),
+            (4, Some(2816), Some(3392))
+        );
+        let oblong = ConnectedRegression::new(Graph::grid(3, 5, Adjacency::Eight));
+        let apart = ConnectedRegression::new(Graph::from_edges(6, [(0, 1), (1, 2), (3, 4)]).unwrap());
+        for regression in [line, grid, oblong, apart] {
+            let all = regression.coalitions(usize::MAX).unwrap();
+            assert_eq!(regression.order_for(usize::MAX), regression.largest_order());
+            assert_eq!(regression.rows(usize::MAX).len() + 2, all);
+        }
+    }
+}

@@ -1,0 +1,626 @@
+//! The learned spectrum: one sample, one fit of the game's Walsh spectrum, every value a linear functional of it.
+//!
+//! # The odd part
+//!
+//! With x_i = +1 if i ∈ S, else −1, every game is `v(S) = Σ_T β_T χ_T(S)`, `χ_T(S) = Π_{i ∈ T} x_i`. Half the difference of a pair of
+//! complementary coalitions has the odd products alone, and so have the Shapley and the Banzhaf value:
+//!
+//! ```text
+//! d(S) = (v(S) − v(S̄))/2 = Σ_{|T| odd} β_T χ_T(S),    φ_i = 2 Σ_{T ∋ i} β_T / |T| (Shapley),    φ_i = 2 β_{i} (Banzhaf)
+//! ```
+//!
+//! Leverage SHAP and Kernel Banzhaf are the regressions of d on single players. All of their error comes from the products of three players and more
+//! that they leave out. Here these have a prior: what is likely to matter is learned from the sample itself.
+//!
+//! # When it cannot be worse
+//!
+//! - As the prior goes to nothing, the answer is that of Leverage SHAP, or Kernel Banzhaf, on the same sample; it is taken wherever the data cannot tell
+//!   that the prior helps.
+//! - The single players stay free, so that in the limit of many pairs the answer is the projection of the game on linear games and products
+//!   together, whose Shapley value under the Shapley kernel is that of the game: the prior may be wrong, and costs accuracy, not correctness.
+//! - `φ̃ = G d` is linear in the targets once the prior is fixed. What a pair may be off by is what the others do not predict of it, r_k; so
+//!   `V_i = Σ_k f_k (G_ik r_k)²`, f_k being what the design leaves to chance of pair k.
+//! - Where single players have a prior, too, V does not know what that takes from them. It is taken because it predicts better than the regression on free
+//!   single players; so V is at least that of this regression, and unknown where there is none.
+//!
+//! # What is where
+//!
+//! | | |
+//! |---|---|
+//! | [`asked`] | what is asked of the game |
+//! | [`sampled`] | what was evaluated |
+//! | [`screens`] | boosted trees, and what they say of the spectrum |
+//! | [`family`] | priors made of it |
+//! | [`fit`] | the regression with a prior |
+//! | [`means`] | what deep trees say of a pair, which is subtracted where that helps |
+//! | [`choice`] | which prior, and how strong |
+//! | [`pairs`] | the indices of pairs of players, from the even part |
+//!
+//! # Sources
+//!
+//! Fumagalli, Butler, Kang, Ramchandran and Witter, *OddSHAP*, ICML 2026 (regression on screened odd products); Musco and Witter, *Provably Accurate
+//! Shapley Value Estimation via Leverage Score Sampling*, ICLR 2025 (the design); MacKinnon and White, *Some Heteroskedasticity-Consistent
+//! Covariance Matrix Estimators*, Journal of Econometrics 1985 (HC3). The priors, and the choice among them, are our own.
+
+mod asked;
+mod choice;
+mod family;
+mod fit;
+mod means;
+mod pairs;
+mod sampled;
+mod screens;
+
+use apportion_games::{Cancellation, Coalitions, Game, Partition, QuotientGame, TabulatedGame, memory};
+use apportion_samplers::{Pairing, SizeLaw};
+use apportion_solvers::{DualEstimate, add_cross_products};
+use apportion_values::{
+    InteractionIndex, Interactions, LeastSquaresForm, Semivalue, SolutionConcept, Value,
+    enumerate_interactions,
+};
+
+use self::asked::Asked;
+use self::family::Family;
+use self::fit::{Fit, Linear, Wanted};
+use self::means::Remainders;
+use self::pairs::Pairs;
+use self::sampled::Sampled;
+use self::screens::Screened;
+use crate::error::{EstimatorError, Result};
+use crate::registry::specs;
+use crate::report::{ErrorLaw, Explanation, many_in_own_units};
+use crate::run::{Estimator, Evaluations, at_most_all, check_budget, settings, units};
+use crate::setters::setters;
+use crate::support::leverage_law;
+use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordable};
+
+/// The learned spectrum: regression on pairs of coalitions with a prior on what is not additive, learned from the same sample. Of Shapley and Banzhaf
+/// values.
+///
+/// ```text
+/// d(S) = (v(S) − v(S̄))/2 = Σ_i β_i x_i + Σ_{|T| odd, > 1} β_T χ_T(S),    β_T ~ N(0, τ_T²)
+/// φ_i = 2 Σ_{T ∋ i} β_T / |T| (Shapley),    φ_i = 2 β_i (Banzhaf)
+/// ```
+///
+/// Pairs are drawn as [`LeverageShap`](crate::LeverageShap) draws them, for Banzhaf values as [`KernelBanzhaf`](crate::KernelBanzhaf) does without
+/// replacement, and weighted alike. Boosted trees on coalition bits are fitted to the sample; the squares of their Walsh coefficients, and
+/// triples of the pairs that they find, are the variances τ_T² of the prior. How strong it is, leaving out one pair after the other tells; whether another
+/// prior predicts unseen pairs clearly better, parts of the sample that its screens have not seen. Where neither can tell, the answer is the
+/// regression on single players. [`Diagnostics::chosen`](crate::Diagnostics::chosen) says what was taken.
+///
+/// Where the sums of the first pairs hardly vary beside what single players leave of their differences, one coalition is asked of each further pair, of
+/// nearly twice as many; not by draws that grow.
+///
+/// Shapley values sum to `v(N) − v(∅)` exactly; at a budget of `2^n` the answer is exact. Standard errors come from what is left of pairs that are left out.
+///
+/// Beside the game it takes the time of some hundred boosted trees and one eigen-decomposition, `O(m³)` for m pairs up to 900, beyond
+/// `O(m r²)` for up to r = 1000 products. Of a sum of unanimity games of 100 players that is 0.34 s for 500 evaluations, 0.44 s for 2000 and 1.5 s for 10 000, on one
+/// core of an AMD EPYC (`RAYON_NUM_THREADS=1 cargo run --release -p apportion --example frontier -- learned-spectrum 3 5,20,100 "unanimity 100"`).
+/// [`LeverageShap`](crate::LeverageShap) takes 3 to 5 % of it (`benches/rivals/estimators.py --section overhead`): where the game is very cheap, more evaluations are worth more.
+///
+/// ```
+/// use apportion_estimators::{Estimator, LearnedSpectrum, LeverageShap};
+/// use apportion_games::{ClosedForm, SumOfUnanimity};
+///
+/// let game = SumOfUnanimity::random(14, 20, 4, 1);
+/// let error = |estimator: &dyn Estimator| -> Result<f64, Box<dyn std::error::Error>> {
+///     let values = estimator.estimate(&game, 280, 7)?.values;
+///     Ok(values.iter().zip(game.shapley()).map(|(got, want)| (got - want).powi(2)).sum())
+/// };
+/// assert!(error(&LearnedSpectrum::default())? < 0.5 * error(&LeverageShap::default())?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct LearnedSpectrum {
+    /// Which value is estimated: [`Semivalue::Shapley`] by default, or [`Semivalue::Banzhaf`].
+    pub value: Semivalue,
+    /// The groups whose quotient game is played, if any.
+    #[serde(serialize_with = "settings::any_groups")]
+    pub groups: Option<Partition>,
+    /// How coalitions are drawn, without replacement; [`Draws::FixedCounts`] by default.
+    pub draws: Draws,
+    /// Whether to estimate standard errors; yes by default.
+    pub standard_errors: StandardErrors,
+    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    pub full_budget: FullBudget,
+}
+
+setters!(LearnedSpectrum {
+    with_draws => draws: Draws,
+    with_standard_errors => standard_errors: StandardErrors,
+    with_full_budget => full_budget: FullBudget,
+});
+
+impl Default for LearnedSpectrum {
+    fn default() -> Self {
+        Self {
+            value: Semivalue::Shapley,
+            groups: None,
+            draws: Draws::FixedCounts,
+            standard_errors: StandardErrors::default(),
+            full_budget: FullBudget::default(),
+        }
+    }
+}
+
+/// Pairs up to which the regression is solved among the pairs, beyond among the products.
+const MOST_PAIRS: usize = 900;
+/// Degrees of freedom of the errors that are counted at least, however few pairs the prior leaves free: what is left of a pair that is left out it has not
+/// explained.
+const FEWEST_DEGREES: f64 = 5.0;
+/// Squares that are left of parts of the sample that a fit to the others has not seen, over those of single pairs that are left out, which fewer pairs and
+/// other products explain. Beyond it the variances grow in proportion.
+const MOST_OF_PARTS: f64 = 2.0;
+/// Variances of errors over what is left of pairs that are left out, where a prior is taken: its screens have seen every pair, so that less is left than should
+/// be. Of sums of 100 unanimity games of 20 players at 20n intervals of 95 % hold 90 % without it.
+const OPTIMISM: f64 = 1.4;
+/// Products of a regression that is solved among them.
+const MOST_PRODUCTS: usize = 1000;
+
+impl LearnedSpectrum {
+    /// That of Banzhaf values.
+    pub fn banzhaf() -> Self {
+        Self { value: Semivalue::Banzhaf, ..Self::default() }
+    }
+
+    /// That of `value`; none where it is not Shapley's or Banzhaf's, which alone are regressions on pairs of complementary coalitions.
+    pub fn of(value: Semivalue) -> Option<Self> {
+        match value.simplified().least_squares()? {
+            LeastSquaresForm::SumConstrained => Some(Self::default()),
+            LeastSquaresForm::Centred { p: 0.5 } => Some(Self::banzhaf()),
+            _ => None,
+        }
+    }
+
+    /// The value of groups in their quotient game.
+    pub fn grouped(self, groups: Partition) -> Self {
+        Self { groups: Some(groups), ..self }
+    }
+
+    /// That which has this index of [pairs](Self::with_pairs); none of another order than 2, and of other indices than those of Shapley and Banzhaf,
+    /// k-Shapley values, faithful Shapley and k-additive Shapley indices.
+    pub fn of_index(index: &InteractionIndex, order: usize) -> Option<Self> {
+        match index {
+            _ if order != 2 => None,
+            InteractionIndex::Semivalue(value) => Self::of(value.clone()),
+            InteractionIndex::KShapley
+            | InteractionIndex::FaithfulShapley
+            | InteractionIndex::KAdditiveShapley => Some(Self::default()),
+            _ => None,
+        }
+    }
+
+    fn form(&self) -> LeastSquaresForm {
+        match self.value {
+            Semivalue::Banzhaf => LeastSquaresForm::Centred { p: 0.5 },
+            _ => LeastSquaresForm::SumConstrained,
+        }
+    }
+
+    /// `2 ∫ (2t − 1)^(q − 1) dμ(t)`, what a product of an odd number q of players gives to each of them.
+    fn weight(&self, order: usize) -> f64 {
+        match (self.form(), order) {
+            (LeastSquaresForm::SumConstrained, _) => 2.0 / order as f64,
+            (_, 1) => 2.0,
+            _ => 0.0,
+        }
+    }
+
+    /// Values, and what was sampled; `asks_halves` of pairs where that tells of all of them.
+    fn explain(
+        &self,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+        asks_halves: bool,
+    ) -> Result<(Explanation, Sampled)> {
+        let n = game.players();
+        let law = match self.form() {
+            LeastSquaresForm::Centred { p } => leverage_law(n, p, 1..=n - 1)?,
+            _ => SizeLaw::leverage(n)?,
+        };
+        let draw = |rows: usize| Ok(self.draws.sample(law.clone(), Pairing::Paired, rows, seed)?);
+        let weight = |order: usize| self.weight(order);
+        let wanted =
+            Wanted { is_constrained: self.form() == LeastSquaresForm::SumConstrained, weight: &weight };
+        let sample = draw(budget - 2)?;
+        let mut evaluations = Evaluations::begin(game)?;
+        let Asked { sample, values, is_halved } = match asks_halves && self.draws == Draws::FixedCounts {
+            true => {
+                let most = at_most_all(usize::MAX, n) - 2;
+                let more = |rows: usize| draw(rows.min(most));
+                Asked::in_halves(sample, &mut evaluations, more, (self.form(), wanted), seed)?
+            }
+            false => Asked::in_pairs(sample, &mut evaluations)?,
+        };
+        let mut sampled = Sampled::new(&sample, &values, &evaluations, self.form());
+        if is_halved {
+            // What was not asked is left to chance, too.
+            sampled.free[..sample.coalitions().len() / 2].fill(1.0);
+        }
+        let remainders = Remainders::new(&sampled, &sample, &values, &self.value, seed);
+        drop(values);
+        let answer = Answer::new(&sampled, remainders.as_ref(), wanted)?;
+        let mut explanation = evaluations.explain(self, answer.values, None, seed, Default::default());
+        explanation.diagnostics.chosen = Some(answer.chosen.join("; "));
+        // Fewer pairs than players: what they miss, they do not show.
+        if self.standard_errors == StandardErrors::Estimated
+            && sampled.len() > wanted.columns(n)
+            && answer.variances.iter().all(|variance| variance.is_finite())
+        {
+            explanation.std_errors = Some(answer.variances.into_iter().map(f64::sqrt).collect());
+            explanation.diagnostics.error_law = Some(ErrorLaw {
+                degrees_of_freedom: answer.degrees_of_freedom,
+                directions: answer.directions,
+                draws_left: Some(answer.draws_left),
+                ..ErrorLaw::default()
+            });
+            explanation.note_design(&sample);
+        }
+        Ok((explanation, sampled))
+    }
+
+    /// The values, and with them the interaction indices of all pairs of players and of single players, of one sample.
+    ///
+    /// ```text
+    /// I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T,    |T| even
+    /// w(q) = 4 / (q − 1) (Shapley, k-Shapley),    w(2) = 4 alone (Banzhaf)
+    /// I_i = φ_i − Σ_j I_ij / 2 (k-Shapley, faithful Shapley),    I_i = φ_i (else)
+    /// ```
+    ///
+    /// A regression of `e(S) = (v(S) + v(S̄))/2` with a prior on the products of two players and more that boosted trees find, and on all pairs and all
+    /// products of four alike; up to 1600 pairs of coalitions are regressed. Which indices there are, [`of_index`](Self::of_index) says. Standard errors are
+    /// as those of values, and at least those of a regression of what is left on the product of the two players alone; NaN where they are not known; of
+    /// single players those of both parts are added. At a budget of `2^n` all is exact.
+    ///
+    /// Beside the game it takes about twice the time of the values alone, and `O(n² k²)` for k pairs of coalitions.
+    ///
+    /// ```
+    /// use apportion_estimators::LearnedSpectrum;
+    /// use apportion_games::SumOfUnanimity;
+    /// use apportion_values::InteractionIndex;
+    ///
+    /// let game = SumOfUnanimity::random(20, 30, 3, 1);
+    /// let (values, indices) = LearnedSpectrum::default().with_pairs(&InteractionIndex::SHAPLEY, &game, 800, 7)?;
+    /// assert_eq!(indices.get(&[3]), Some(&values.values[3..4]));
+    /// let (pair, index) = indices.strongest(2, 1, 0)[0];
+    /// println!("{pair}: {index:?}");
+    /// # Ok::<(), apportion_estimators::EstimatorError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`estimate`](Estimator::estimate), of players by themselves; [`EstimatorError::OtherIndex`] for an index that goes with another value, or has no estimate.
+    pub fn with_pairs(
+        &self,
+        index: &InteractionIndex,
+        game: &dyn Game,
+        budget: usize,
+        seed: u64,
+    ) -> Result<(Explanation, Interactions)> {
+        if Self::of_index(index, 2).is_none_or(|of_index| of_index.value != self.value) {
+            return Err(EstimatorError::OtherIndex { method: self.name(), index: Box::new(index.clone()) });
+        }
+        check_budget(self, game, budget)?;
+        let (n, outputs) = (game.players(), game.outputs());
+        check_memory_of_pairs(n, outputs, self.memory(n, outputs, budget))?;
+        if 1usize.checked_shl(n as u32).is_some_and(|all| all <= budget) {
+            // One pass over all coalitions serves both.
+            let mut table = vec![0.0; outputs << n];
+            game.values(&Coalitions::from_masks(n, 0..1 << n), &mut table)?;
+            let table = TabulatedGame::new(table, outputs)?;
+            let values = exact(&table, self.value.clone())?;
+            let indices = enumerate_interactions(&table, index, 2.min(n))?;
+            return Ok((Explanation { method: self.name().to_owned(), ..values }, indices));
+        }
+        let weights = index.weights(2, n)?;
+        // What each pair takes from the value of either player.
+        let share = match index {
+            InteractionIndex::KShapley | InteractionIndex::FaithfulShapley => 0.5,
+            _ => 0.0,
+        };
+        let both = |game: &dyn Game| {
+            let (values, sampled) = self.explain(game, budget, seed, false)?;
+            let told = Pairs::new(&sampled, &|size| weights.walsh_weight(2, size))?;
+            let told = if values.std_errors.is_some() { told.with_unseen(&values) } else { told };
+            let values = values.with_unseen();
+            let of_both = told.with_singles(&values, share);
+            Ok(vec![values, of_both])
+        };
+        let mut both = many_in_own_units(game, both)?;
+        let (Some(of_both), Some(explanation)) = (both.pop(), both.pop()) else {
+            return Err(EstimatorError::NoPlayers);
+        };
+        let mut coalitions = Coalitions::with_capacity(n, n + n * (n - 1) / 2);
+        (0..n).for_each(|player| coalitions.push_members([player]));
+        (0..n).for_each(|i| (i + 1..n).for_each(|j| coalitions.push_members([i, j])));
+        let ends = (explanation.base.clone(), explanation.prediction.clone());
+        let indices = Interactions::new((index.clone(), 2), coalitions, of_both.values, ends.0, ends.1);
+        let errors = of_both.std_errors.unwrap_or_else(|| vec![f64::NAN; indices.values().len()]);
+        let indices = indices.with_std_errors(errors);
+        Ok((explanation, indices))
+    }
+}
+
+impl Estimator for LearnedSpectrum {
+    fn name(&self) -> &'static str {
+        "learned-spectrum"
+    }
+
+    fn value(&self) -> SolutionConcept {
+        match self.groups {
+            None => self.value.clone().into(),
+            Some(_) => SolutionConcept::Quotient(self.value.clone()),
+        }
+    }
+
+    /// `n` (of groups as many as there are), but at least 4 and at most `2^n`. Below about `6n` single players have a prior of their own where that predicts better; below `2n` there are no
+    /// standard errors.
+    fn minimum_budget(&self, players: usize) -> usize {
+        let units = self.groups.as_ref().map_or(players, Partition::len);
+        at_most_all(units.max(4), units)
+    }
+
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
+        if let Some(groups) = &self.groups {
+            check_budget(self, game, budget)?;
+            let quotient = QuotientGame::new(game, groups)?;
+            let found = Self { groups: None, ..self.clone() }.estimate_seen(&quotient, budget, seed)?;
+            return Ok(Explanation { value: self.value(), ..found });
+        }
+        if let Some(explanation) = exact_if_affordable(self, game, budget, self.full_budget)? {
+            return Ok(explanation);
+        }
+        Ok(self.explain(game, budget, seed, true)?.0)
+    }
+
+    /// Regressions among pairs of coalitions, or among products and players if there are more pairs than `MOST_PAIRS`.
+    fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
+        let players = self.groups.as_ref().map_or(players, Partition::len);
+        if at_most_all(usize::MAX, players) <= budget {
+            return memory::product([at_most_all(usize::MAX, players), outputs, 16]);
+        }
+        let pairs = budget / 2;
+        let factors = MOST_PRODUCTS.min(pairs).saturating_add(players);
+        [
+            memory::product([8, pairs.min(MOST_PAIRS), pairs.min(MOST_PAIRS), 8]),
+            memory::product([5, pairs, factors, 8]),
+            memory::product([4, factors.min(pairs), factors.min(pairs), 8]),
+            memory::product([4, players, players, 8]),
+            memory::product([4, pairs, players, 8]),
+            memory::product([8, pairs, outputs, 8]),
+        ]
+        .into_iter()
+        .fold(0, u128::saturating_add)
+    }
+
+    fn units(&self, players: usize) -> Vec<Vec<usize>> {
+        units(&self.value(), self.groups.as_ref(), players)
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(Self { draws: self.draws.growing(), ..self.clone() })
+    }
+}
+
+/// Values and what is known of their errors.
+struct Answer {
+    values: Vec<f64>,
+    variances: Vec<f64>,
+    degrees_of_freedom: f64,
+    /// Pairs less free columns, at least 1.
+    draws_left: f64,
+    directions: Vec<f64>,
+    /// What was taken for each output.
+    chosen: Vec<String>,
+}
+
+impl Answer {
+    /// Of what was sampled, and of what trees leave of it.
+    fn new(sampled: &Sampled, remainders: Option<&Remainders>, wanted: Wanted<'_>) -> Result<Self> {
+        let (n, outputs) = (sampled.players, sampled.outputs);
+        let linear = choice::linear(sampled, wanted)?;
+        let screened = Screened::beyond_players(sampled, linear, wanted)?;
+        let families = choice::families(sampled, linear, wanted)?;
+        let mut answer = Self {
+            values: vec![0.0; n * outputs],
+            variances: vec![0.0; n * outputs],
+            degrees_of_freedom: f64::INFINITY,
+            draws_left: (sampled.len() as f64 - wanted.columns(n) as f64).max(1.0),
+            directions: vec![0.0; outputs],
+            chosen: vec![String::new(); outputs],
+        };
+        // A free linear part can do without the prior by itself.
+        let alone = match linear {
+            Linear::Free => None,
+            Linear::Prior(_) => Some(Judged::new(Fit::without_prior(sampled, linear, wanted)?, sampled)),
+        };
+        // What the errors are held to where single players have a prior.
+        let plain = match linear {
+            Linear::Free => None,
+            Linear::Prior(_) => {
+                Fit::without_prior(sampled, Linear::Free, wanted).ok().map(|fit| Judged::new(fit, sampled))
+            }
+        };
+        let of_trees = remainders.map(|remainders| Judged::of(remainders, linear, wanted)).transpose()?;
+        for family in Family::ALL {
+            if families.iter().all(|(taken, _)| *taken != family) {
+                continue;
+            }
+            let fit = if sampled.len() <= MOST_PAIRS {
+                Fit::new(sampled, family.prior(n, &screened), linear, wanted)?
+            } else {
+                let most = MOST_PRODUCTS.min(sampled.len() * 4 / 5);
+                Fit::by_terms(sampled, Family::terms(n, &screened, most), linear, wanted)?
+            };
+            let fit = Judged::new(fit, sampled);
+            for output in (0..outputs).filter(|&output| families[output].0 == family) {
+                let mut best = (&fit, family.name());
+                if let Some(alone) = &alone
+                    && alone.total(output) <= fit.total(output)
+                {
+                    best = (alone, ALONE);
+                }
+                if let Some(of_trees) = &of_trees
+                    && choice::is_clearly_less(&of_trees.squares[output], &best.0.squares[output])
+                {
+                    best = (of_trees, "deep trees, and single players for what they leave");
+                }
+                let optimism = if best.1 == ALONE { 1.0 } else { OPTIMISM };
+                // Of few pairs a choice may fit all by chance; parts that were kept from it tell.
+                let of_chance = match (families[output].1, best.0.total(output)) {
+                    (Some(unseen), left) if left > 0.0 => (unseen / (MOST_OF_PARTS * left)).max(1.0),
+                    _ => 1.0,
+                };
+                let taken = (best.0, best.1, of_chance.max(optimism));
+                answer.add(sampled, taken, plain.as_ref(), output, wanted);
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Adds what one regression says of one output; where single players have a prior, with errors that are at least those of the `plain` regression.
+    fn add(
+        &mut self,
+        sampled: &Sampled,
+        (judged, name, factor): (&Judged, &str, f64),
+        plain: Option<&Judged>,
+        output: usize,
+        wanted: Wanted<'_>,
+    ) {
+        let (n, outputs, pairs) = (sampled.players, sampled.outputs, sampled.len());
+        let (fit, strength) = (&judged.fit, judged.strengths[output]);
+        let estimate = fit.values(strength, wanted);
+        (0..n).map(|player| player * outputs + output).for_each(|at| self.values[at] = estimate.values[at]);
+        let mut shares = judged.shares(sampled, &estimate, output, factor);
+        let mut degrees = fit.degrees_of_freedom(strength).max(FEWEST_DEGREES);
+        if !fit.has_free_players() {
+            match plain {
+                None => shares.fill(f64::INFINITY),
+                Some(plain) => {
+                    let alone = plain.fit.values(plain.strengths[output], wanted);
+                    let at_least = plain.shares(sampled, &alone, output, 1.0);
+                    for (own, other) in shares.chunks_exact_mut(pairs).zip(at_least.chunks_exact(pairs)) {
+                        if sum_of_squares(other) > sum_of_squares(own) {
+                            own.copy_from_slice(other);
+                        }
+                    }
+                    degrees = degrees.min(plain.fit.degrees_of_freedom(plain.strengths[output]));
+                }
+            }
+        }
+        for (player, own) in shares.chunks_exact(pairs).enumerate() {
+            self.variances[player * outputs + output] = sum_of_squares(own);
+        }
+        let (of_shares, directions) = law_of(&shares, n, pairs);
+        let degrees = degrees.min(of_shares).max(1.0);
+        self.degrees_of_freedom = self.degrees_of_freedom.min(degrees);
+        self.directions[output] = directions;
+        self.chosen[output] =
+            if fit.is_linear(strength) && !judged.has_mean { ALONE } else { name }.to_owned();
+    }
+}
+
+/// What is said where the answer is the regression on single players.
+const ALONE: &str = "single players alone";
+
+/// A regression, the strength of its prior for each output, and what it leaves of pairs that are left out.
+struct Judged {
+    fit: Fit,
+    strengths: Vec<f64>,
+    /// f_k r_k² w_k of each pair, for each output.
+    squares: Vec<Vec<f64>>,
+    /// Whether trees were subtracted.
+    has_mean: bool,
+}
+
+impl Judged {
+    fn new(fit: Fit, sampled: &Sampled) -> Self {
+        let strengths = choice::strengths(&fit, sampled);
+        let squares = Self::squares(&fit, &strengths, sampled);
+        Self { fit, strengths, squares, has_mean: false }
+    }
+
+    /// That of what trees leave, on single players alone; judged by trees that have not seen a pair.
+    fn of(remainders: &Remainders, linear: Linear, wanted: Wanted<'_>) -> Result<Self> {
+        let unseen = Self::new(Fit::without_prior(&remainders.unseen, linear, wanted)?, &remainders.unseen);
+        let fit = Fit::without_prior(&remainders.estimated, linear, wanted)?;
+        Ok(Self { fit, has_mean: true, ..unseen })
+    }
+
+    fn squares(fit: &Fit, strengths: &[f64], sampled: &Sampled) -> Vec<Vec<f64>> {
+        let of_output = |output: usize| choice::squares(&fit.left_out(strengths[output]), sampled, output);
+        (0..sampled.outputs).map(of_output).collect()
+    }
+
+    fn total(&self, output: usize) -> f64 {
+        self.squares[output].iter().sum()
+    }
+
+    /// What the values of one output would lose of each pair, players × pairs, for variances `factor` times theirs.
+    fn shares(&self, sampled: &Sampled, estimate: &DualEstimate, output: usize, factor: f64) -> Vec<f64> {
+        let pairs = sampled.len();
+        let of_pair = |(at, influence): (usize, &f64)| {
+            let left = (factor * self.squares[output][at % pairs] / sampled.weights[at % pairs]).sqrt();
+            // Nothing where a pair is there for certain.
+            if left > 0.0 { influence * left } else { 0.0 }
+        };
+        estimate.influences.iter().enumerate().map(of_pair).collect()
+    }
+}
+
+/// Checks that the indices of all pairs of players fit into memory, with `besides` for the values: as bits of coalitions, which are copied
+/// once, and as numbers with their errors.
+fn check_memory_of_pairs(players: usize, outputs: usize, besides: u128) -> Result<()> {
+    let row =
+        (2 * apportion_games::words_for(players)).saturating_add(outputs.saturating_mul(6)).saturating_add(8);
+    let pairs = memory::product([players, players.saturating_sub(1), row, 4]);
+    let what = || format!("the interactions of all pairs of {players} players");
+    Ok(memory::check(pairs.saturating_add(besides), what, "use fewer players, or put them into groups")?)
+}
+
+fn sum_of_squares(numbers: &[f64]) -> f64 {
+    numbers.iter().map(|number| number * number).sum()
+}
+
+/// Degrees of freedom of the total variance, and directions of the errors, of the shares c_k of pairs, players × pairs: as of regressions
+/// (`apportion_solvers::Certificate`).
+fn law_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
+    let norms: Vec<f64> = (0..pairs)
+        .map(|pair| {
+            Cancellation::check();
+            (0..players).map(|player| shares[player * pairs + pair].powi(2)).sum()
+        })
+        .collect();
+    let sum: f64 = norms.iter().sum();
+    let squares: f64 = norms.iter().map(|norm| norm * norm).sum();
+    let spread = squares - sum * sum / pairs as f64;
+    let degrees = if spread > 0.0 { 2.0 * sum * sum / spread } else { f64::INFINITY };
+    // Σ̂ = Σ_k c_k c_kᵀ, n × n.
+    let mut covariance = vec![0.0; players * players];
+    let by_pair: Vec<f64> =
+        (0..players * pairs).map(|at| shares[(at % players) * pairs + at / players]).collect();
+    add_cross_products(&by_pair, &by_pair, (players, players), &mut covariance);
+    // Without what a pair has in common with itself alone.
+    let trace = sum * sum - squares;
+    let of_square = covariance.iter().map(|entry| entry * entry).sum::<f64>() - squares;
+    let directions = if trace > 0.0 && of_square > 0.0 { trace / of_square } else { 1.0 };
+    (degrees, directions.clamp(1.0, players as f64))
+}
+
+fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
+    match value {
+        Value::Semivalue(semivalue) => Some(Box::new(LearnedSpectrum::of(semivalue.clone())?)),
+        Value::Quotient(semivalue, groups) => {
+            Some(Box::new(LearnedSpectrum::of(semivalue.clone())?.grouped(groups.clone())))
+        }
+        _ => None,
+    }
+}
+
+specs! {
+    LEARNED_SPECTRUM = "learned-spectrum":
+        "The learned spectrum: pairs as Leverage SHAP has them, and a prior on interactions that the sample itself suggests. Of Shapley and Banzhaf values",
+        boxed;
+}

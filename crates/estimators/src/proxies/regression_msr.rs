@@ -1,0 +1,252 @@
+//! Regression MSR: maximum sample reuse of what a fitted model leaves unexplained.
+//!
+//! # Source
+//!
+//! Witter, Liu and Musco, *Regression-adjusted Monte Carlo Estimators for Shapley Values and Probabilistic Values*, NeurIPS 2025.
+//! What it leaves open is as in the authors' experiments: XGBoost's default trees, fitted to the coalitions that the residuals are taken of.
+
+use apportion_games::Game;
+use apportion_samplers::{Pairing, Sample, SizeLaw};
+use apportion_values::{LeastSquaresForm, Semivalue, SolutionConcept, Value};
+
+use crate::error::Result;
+use crate::registry::{semivalue, specs};
+use crate::report::{Diagnostics, Explanation};
+use crate::run::{Estimator, Evaluations, at_most_all};
+use crate::sampling::maximum_sample_reuse::SamplingLaw;
+use crate::setters::setters;
+use crate::support::folds::{Folds, cross_fit};
+use crate::support::{Draws, FullBudget, exact_if_affordable};
+use crate::surrogate::interface::Surrogate;
+use crate::surrogate::linear::LinearSurrogate;
+use crate::surrogate::trees::TreeSurrogate;
+
+/// The model that is fitted first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub enum RegressionProxy {
+    /// Boosted trees of XGBoost's defaults: 100 of depth 6, rate 0.3, penalty 1.
+    #[default]
+    Trees,
+    /// Linear least squares with equal weights.
+    Linear,
+}
+
+impl RegressionProxy {
+    pub(super) fn surrogate(self) -> Box<dyn Surrogate> {
+        match self {
+            Self::Trees => Box::new(TreeSurrogate::default()),
+            Self::Linear => Box::new(LinearSurrogate),
+        }
+    }
+}
+
+/// Regression-adjusted Monte Carlo as published (Witter, Liu and Musco 2025), to compare with.
+///
+/// ```text
+/// φ̃_i = φ_i(g) + Σ_{S ∋ i} P(s−1)/C(n−1,s−1) r(S)/π(S) − Σ_{S ∌ i} P(s)/C(n−1,s) r(S)/π(S),    r = (v − v(∅)) − (g − g(∅))
+/// ```
+///
+/// over the sampled coalitions, each with its probability π of being sampled, and the empty and the full one, which are certain. g is a model
+/// whose values are known: boosted trees, or a linear one.
+///
+/// Coalitions come in pairs for values that weigh sizes alike from both ends, without replacement, with the law of sizes that minimizes the
+/// variance where all residuals are alike, `q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s))`: for Shapley `1/√(s (n−s))`, for Banzhaf every coalition alike.
+/// With the linear model every size is alike for Shapley, as in Leverage SHAP.
+///
+/// With one fold, as in the paper's experiments, the model has seen the coalitions whose residuals are taken: it hides its own error, and the
+/// answer is about that of the model alone where the model fits closely. With more each is judged by a model that has not seen it, and the
+/// answer is unbiased.
+///
+/// There are no standard errors, and the values do not sum to v(N) − v(∅); [`ProxyResidual`](crate::ProxyResidual) has both. Takes the time of
+/// the fits and `O(T + m n)`, `T` being the time of `m` evaluations.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct RegressionMsr {
+    /// Which value is estimated; Shapley's by default.
+    pub value: Semivalue,
+    /// The model that is fitted first; [`RegressionProxy::Trees`] by default.
+    pub proxy: RegressionProxy,
+    /// Parts of the sample that are each judged by a model of the others; 1 by default, which judges by what was fitted to all.
+    pub folds: usize,
+    /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
+    pub draws: Draws,
+}
+
+setters!(RegressionMsr {
+    with_value => value: Semivalue,
+    with_proxy => proxy: RegressionProxy,
+    with_folds => folds: usize,
+    with_draws => draws: Draws,
+});
+
+impl RegressionMsr {
+    /// With boosted trees, fitted to all of the sample.
+    pub fn new(value: Semivalue) -> Self {
+        Self { value, proxy: RegressionProxy::Trees, folds: 1, draws: Draws::FixedCounts }
+    }
+
+    /// With a linear model, fitted to all of the sample.
+    pub fn linear(value: Semivalue) -> Self {
+        Self { proxy: RegressionProxy::Linear, ..Self::new(value) }
+    }
+
+    /// Folds of the methods that are cross-fitted.
+    const CROSSED: usize = 5;
+
+    /// Cross-fitted in five folds.
+    #[must_use]
+    pub fn crossed(self) -> Self {
+        self.with_folds(Self::CROSSED)
+    }
+}
+
+/// Whether a value weighs sizes s and n − s alike, so that pairs serve it.
+pub(super) fn is_symmetric(value: &Semivalue) -> bool {
+    match value.least_squares() {
+        Some(LeastSquaresForm::Centred { p }) => p == 0.5,
+        Some(_) => true,
+        None => false,
+    }
+}
+
+/// Pairs where they serve the value.
+pub(super) fn pairing(value: &Semivalue) -> Pairing {
+    if is_symmetric(value) { Pairing::Paired } else { Pairing::Unpaired }
+}
+
+impl Estimator for RegressionMsr {
+    fn name(&self) -> &'static str {
+        match (self.proxy, self.folds > 1) {
+            (RegressionProxy::Trees, false) => "regression-msr",
+            (RegressionProxy::Trees, true) => "regression-msr-crossed",
+            (RegressionProxy::Linear, false) => "regression-msr-linear",
+            (RegressionProxy::Linear, true) => "regression-msr-linear-crossed",
+        }
+    }
+
+    fn value(&self) -> SolutionConcept {
+        self.value.clone().into()
+    }
+
+    /// `n + 1`, but at least 4 and at most `2^n`. The least, not a recommendation: give 10n or more.
+    fn minimum_budget(&self, players: usize) -> usize {
+        at_most_all((players + 1).max(4), players)
+    }
+
+    fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
+        if let Some(explanation) = exact_if_affordable(self, game, budget, FullBudget::Enumerate)? {
+            return Ok(explanation);
+        }
+        let players = game.players();
+        let law = match (self.proxy, &self.value) {
+            (RegressionProxy::Linear, Semivalue::Shapley) => SizeLaw::leverage(players)?,
+            _ => SizeLaw::custom(&SamplingLaw::Specific.weights(&[self.value.size_law(players)], players))?,
+        };
+        let sample = self.draws.sample(law, pairing(&self.value), budget - 2, seed)?;
+        let how = Reused {
+            value: &self.value,
+            surrogate: &*self.proxy.surrogate(),
+            folds: self.folds,
+            is_adjusted: true,
+        };
+        how.explain(self, game, &sample, seed)
+    }
+
+    fn growing(&self) -> Box<dyn Estimator> {
+        Box::new(Self { draws: self.draws.growing(), ..self.clone() })
+    }
+}
+
+/// A model whose values are known, and what the sample says of the rest.
+pub(super) struct Reused<'a> {
+    pub(super) value: &'a Semivalue,
+    pub(super) surrogate: &'a dyn Surrogate,
+    pub(super) folds: usize,
+    pub(super) is_adjusted: bool,
+}
+
+impl Reused<'_> {
+    /// Evaluates the sample, fits the model and adds what it leaves.
+    pub(super) fn explain(
+        &self,
+        estimator: &dyn Estimator,
+        game: &dyn Game,
+        sample: &Sample,
+        seed: u64,
+    ) -> Result<Explanation> {
+        let (players, outputs) = (game.players(), game.outputs());
+        let mut evaluations = Evaluations::begin(game)?;
+        let gains = evaluations.gains(sample.coalitions())?;
+        let total = evaluations.total();
+        let folds = Folds::new(sample, self.folds.clamp(1, sample.coalitions().len().max(1)), seed);
+        let mut values = vec![0.0; players * outputs];
+        for (output, &total) in total.iter().enumerate() {
+            let mut own: Vec<f64> = gains.iter().skip(output).step_by(outputs).copied().collect();
+            let ends = [0.0, total];
+            let crossed = cross_fit(self.surrogate, sample, &folds, &own, ends, |_| vec![0.0; players]);
+            let mut of_output = vec![0.0; players];
+            let mut full = total;
+            if let Some(crossed) = crossed {
+                for model in &crossed.models {
+                    let of_model = model.values(self.value);
+                    let share = 1.0 / crossed.models.len() as f64;
+                    of_output.iter_mut().zip(&of_model).for_each(|(sum, value)| *sum += share * value);
+                }
+                own.iter_mut().zip(&crossed.subtracted).for_each(|(gain, said)| *gain -= said);
+                full -= crossed.full;
+            }
+            if self.is_adjusted {
+                self.add_sums(sample, &own, full, &mut of_output);
+            }
+            for (player, value) in of_output.into_iter().enumerate() {
+                values[player * outputs + output] = value;
+            }
+        }
+        Ok(evaluations.explain(estimator, values, None, seed, Diagnostics::default()))
+    }
+
+    /// Adds the estimated value of the game of these residuals, which is nothing at ∅ and `full` at N.
+    fn add_sums(&self, sample: &Sample, residuals: &[f64], full: f64, values: &mut [f64]) {
+        let (coalitions, strata) = (sample.coalitions(), sample.strata());
+        let n = coalitions.players();
+        let joined = self.value.size_law(n);
+        // P(s−1)/C(n−1, s−1)/π with π = expected/C(n, s): the binomials cancel.
+        let weights: Vec<[f64; 2]> = (0..=n)
+            .map(|size| match strata[size].expected {
+                expected if size > 0 && size < n && expected > 0.0 => [
+                    joined[size] * n as f64 / ((n - size) as f64 * expected),
+                    joined[size - 1] * n as f64 / (size as f64 * expected),
+                ],
+                _ => [0.0; 2],
+            })
+            .collect();
+        let times = sample.multiplicities();
+        for (row, (coalition, residual)) in coalitions.iter().zip(residuals).enumerate() {
+            let [lacking, holding] = weights[coalition.size()];
+            let times = times.map_or(1.0, |times| f64::from(times[row]));
+            for (player, value) in values.iter_mut().enumerate() {
+                *value += times * residual * if coalition.contains(player) { holding } else { -lacking };
+            }
+        }
+        values.iter_mut().for_each(|value| *value += joined[n - 1] * full);
+    }
+}
+
+fn boxed(value: &Value, proxy: RegressionProxy, is_crossed: bool) -> Option<Box<dyn Estimator>> {
+    let plain = RegressionMsr::new(semivalue(value)?).with_proxy(proxy);
+    Some(Box::new(if is_crossed { plain.crossed() } else { plain }))
+}
+
+specs! {
+    REGRESSION_MSR = "regression-msr" variant:
+        "Regression MSR as published: boosted trees fitted to the sample, and maximum sample reuse of what they leave",
+        |value| boxed(value, RegressionProxy::Trees, false);
+    REGRESSION_MSR_CROSSED = "regression-msr-crossed" variant:
+        "Regression MSR, every coalition judged by trees that have not seen it",
+        |value| boxed(value, RegressionProxy::Trees, true);
+    REGRESSION_MSR_LINEAR = "regression-msr-linear" variant: "Regression MSR with a linear model in place of trees",
+        |value| boxed(value, RegressionProxy::Linear, false);
+    REGRESSION_MSR_LINEAR_CROSSED = "regression-msr-linear-crossed" variant:
+        "Regression MSR with a linear model, every coalition judged by one that has not seen it",
+        |value| boxed(value, RegressionProxy::Linear, true);
+}

@@ -1,0 +1,302 @@
+//! One sample put to use for one value: means on both sides of every player, of the game or of what a linear model leaves.
+
+use apportion_games::Coalitions;
+use apportion_samplers::Sample;
+use apportion_solvers::{Constraint, Design, LeastSquares, least_squares};
+
+use super::membership::{self, Side};
+use super::weights::SizeWeights;
+use crate::error::Result;
+use crate::report::{Diagnostics, ErrorLaw, Influences};
+use crate::support::{LawOfDraws, StandardErrors, border_left};
+
+/// Whether a regression takes out first what is additive in the game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub enum Adjustment {
+    /// The game as it is.
+    #[default]
+    None,
+    /// A linear model of the game is fitted to the same evaluations, its coefficients are the value of the model, and the means are taken
+    /// of what it leaves.
+    Linear,
+}
+
+/// A sample put to use for one value.
+pub(crate) struct Reuse<'a> {
+    pub(crate) sample: &'a Sample,
+    pub(crate) weights: SizeWeights,
+    pub(crate) outputs: usize,
+}
+
+/// The estimate of one value.
+pub(crate) struct Answer {
+    /// n × k, row-major.
+    pub(crate) values: Vec<f64>,
+    pub(crate) std_errors: Option<Vec<f64>>,
+    pub(crate) diagnostics: Diagnostics,
+}
+
+/// Rows from which the law of the errors is taken, at most.
+const MOST_JUDGED: usize = 512;
+
+/// What one side of the players adds to the variances: k × n means, n factors, a weight for each row.
+struct Spread<'a> {
+    means: &'a [f64],
+    factors: &'a [f64],
+    weights: &'a [f64],
+}
+
+/// Equally weighted coalitions on each side of a player below which there are no standard errors.
+const FEWEST_DRAWS: f64 = 10.0;
+
+impl Reuse<'_> {
+    /// `gains` are v − v(∅) of the rows, m × k; `total` is v(N) − v(∅).
+    pub(crate) fn answer(
+        &self,
+        gains: &[f64],
+        total: &[f64],
+        adjustment: Adjustment,
+        standard_errors: StandardErrors,
+    ) -> Result<Answer> {
+        let fit = match adjustment {
+            // Where nothing is left to chance there is nothing to adjust.
+            Adjustment::Linear if self.weights.regression.iter().any(|&weight| weight > 0.0) => {
+                Some(self.fit_linear_model(gains)?)
+            }
+            _ => None,
+        };
+        let players = self.coalitions().players();
+        let residuals = fit.as_ref().map(LeastSquares::residuals);
+        let residuals = residuals.as_deref().unwrap_or(gains);
+        let (mut values, (empty, full)) = match &fit {
+            None => (vec![0.0; players * self.outputs], (vec![0.0; self.outputs], total.to_vec())),
+            Some(fit) => (fit.coefficients().to_vec(), ends_left(fit, total)),
+        };
+        let means = self.means(residuals, &empty, &full);
+        for (player, values) in values.chunks_exact_mut(self.outputs).enumerate() {
+            for (output, value) in values.iter_mut().enumerate() {
+                let at = output * players + player;
+                *value += self.weights.full[0] * full[output] + self.weights.full[1] * means.holding[at];
+                *value -= self.weights.empty[0] * empty[output] + self.weights.empty[1] * means.lacking[at];
+            }
+        }
+        let judged = match (standard_errors, &fit) {
+            (StandardErrors::Omitted, _) => None,
+            (StandardErrors::Estimated, None) => self.judge(gains, &means, 1),
+            (StandardErrors::Estimated, Some(fit)) => self
+                .unbent_residuals(fit, residuals)
+                .and_then(|residuals| self.judge(&residuals, &means, fit.rank()? + 1)),
+        };
+        let (std_errors, law) = judged.unzip();
+        let error_law = law.map(|(law, influences)| {
+            // Where nothing varied for a plain mean of the game, what there is to divide is the size of a draw.
+            let total = || total.iter().cycle().take(values.len()).copied().collect();
+            let sizes = if fit.is_some() { values.clone() } else { total() };
+            let share = if self.weights.complete { 0.0 } else { law.degrees_of_freedom.recip() };
+            let one_draw = influences.one_draw(&sizes, &vec![share; values.len()], self.outputs);
+            ErrorLaw { one_draw, ..law }
+        });
+        let diagnostics = Diagnostics {
+            error_law,
+            exact: self.weights.complete,
+            rank: fit.as_ref().and_then(LeastSquares::rank),
+            unknowns: fit.as_ref().map(|_| players),
+            condition_number: fit.as_ref().map(LeastSquares::condition_number),
+            ..Diagnostics::default()
+        };
+        Ok(Answer { values, std_errors, diagnostics })
+    }
+
+    fn coalitions(&self) -> &Coalitions {
+        self.sample.coalitions()
+    }
+
+    /// `by_size` for each row.
+    fn rows<'b>(&'b self, by_size: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
+        self.coalitions().sizes().iter().map(|&size| by_size[size as usize])
+    }
+
+    /// How often each row was drawn.
+    fn times(&self) -> impl Iterator<Item = f64> + '_ {
+        let multiplicities = self.sample.multiplicities();
+        (0..self.coalitions().len()).map(move |row| multiplicities.map_or(1.0, |times| f64::from(times[row])))
+    }
+
+    /// `by_size` for each row, as often as it was drawn.
+    fn weigh<'b>(&'b self, by_size: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
+        self.rows(by_size).zip(self.times()).map(|(weight, times)| weight * times)
+    }
+
+    /// The regression of the rows on their members, with an intercept.
+    fn fit_linear_model(&self, gains: &[f64]) -> Result<LeastSquares> {
+        let weights: Vec<f64> = self.weigh(&self.weights.regression).collect();
+        let design = Design::new(self.coalitions(), &weights)?.with_intercept();
+        Ok(least_squares(&design, gains, self.outputs, Constraint::None)?)
+    }
+
+    /// The weighted means of `gains` on both sides of each player. Where no row of positive weight was drawn, that of the end.
+    fn means(&self, gains: &[f64], empty: &[f64], full: &[f64]) -> Means {
+        let side = |by_size: &[f64], held: bool, end: &[f64]| {
+            let weights: Vec<f64> = self.weigh(by_size).collect();
+            let sums = |values: &mut dyn Iterator<Item = f64>| {
+                let (holding, lacking) = membership::sums(self.coalitions(), values);
+                if held { holding } else { lacking }
+            };
+            let sizes = sums(&mut weights.iter().copied());
+            let mut means = Vec::with_capacity(sizes.len() * self.outputs);
+            for (output, &end) in end.iter().enumerate() {
+                let of_output = gains.iter().skip(output).step_by(self.outputs);
+                let weighted = sums(&mut weights.iter().zip(of_output).map(|(weight, gain)| weight * gain));
+                let mean = |(sum, size): (f64, &f64)| if *size > 0.0 { sum / size } else { end };
+                means.extend(weighted.into_iter().zip(&sizes).map(mean));
+            }
+            (means, sizes)
+        };
+        let (holding, held) = side(&self.weights.holding, true, full);
+        let (lacking, lacked) = side(&self.weights.lacking, false, empty);
+        Means { holding, lacking, held, lacked }
+    }
+
+    /// The standard errors of the difference of both means, from the deviations of the rows: n × k; none if some player has too few. With
+    /// their law, of as many `unknowns` fitted to the rows.
+    fn judge(
+        &self,
+        gains: &[f64],
+        means: &Means,
+        unknowns: usize,
+    ) -> Option<(Vec<f64>, (ErrorLaw, Influences))> {
+        // The variance that a row of deviation 1 and sum of weights 1 contributes.
+        let variances = |by_size: &[f64]| -> Vec<f64> {
+            let chance = self.rows(by_size).zip(self.rows(&self.weights.free));
+            chance.zip(self.times()).map(|((weight, free), times)| times * free * weight * weight).collect()
+        };
+        let (holding, lacking) = (variances(&self.weights.holding), variances(&self.weights.lacking));
+        let is_enough = |sizes: &[f64], squares: &[f64], share: f64| {
+            share == 0.0
+                || sizes
+                    .iter()
+                    .zip(squares)
+                    .all(|(size, squares)| *size > 0.0 && size * size >= FEWEST_DRAWS * squares)
+        };
+        let enough = |sizes: &[f64], side: &[f64], held: bool, share: f64| {
+            let (with, without) = membership::sums(self.coalitions(), side.iter().copied());
+            is_enough(sizes, if held { &with } else { &without }, share)
+        };
+        if !enough(&means.held, &holding, true, self.weights.full[1])
+            || !enough(&means.lacked, &lacking, false, self.weights.empty[1])
+        {
+            return None;
+        }
+        let factors = |sizes: &[f64], share: f64| -> Vec<f64> {
+            sizes.iter().map(|size| if share > 0.0 { share / size } else { 0.0 }).collect()
+        };
+        let holding_factors = factors(&means.held, self.weights.full[1]);
+        let lacking_factors = factors(&means.lacked, self.weights.empty[1]);
+        let players = self.coalitions().players();
+        let mut errors = vec![0.0; players * self.outputs];
+        for output in 0..self.outputs {
+            let of_output: Vec<f64> = gains.iter().skip(output).step_by(self.outputs).copied().collect();
+            let of_player = output * players..(output + 1) * players;
+            let variances = membership::squares(
+                self.coalitions(),
+                &of_output,
+                &Side {
+                    means: &means.holding[of_player.clone()],
+                    factors: &holding_factors,
+                    weights: &holding,
+                },
+                &Side { means: &means.lacking[of_player], factors: &lacking_factors, weights: &lacking },
+            );
+            for (player, variance) in variances.into_iter().enumerate() {
+                errors[player * self.outputs + output] = variance.sqrt();
+            }
+        }
+        let sides = [
+            Spread { means: &means.lacking, factors: &lacking_factors, weights: &lacking },
+            Spread { means: &means.holding, factors: &holding_factors, weights: &holding },
+        ];
+        Some((errors, self.law(gains, &sides, unknowns)))
+    }
+
+    /// The law of the errors, from what every row adds to them; of many rows from every few.
+    fn law(&self, gains: &[f64], sides: &[Spread<'_>; 2], unknowns: usize) -> (ErrorLaw, Influences) {
+        let (players, rows) = (self.coalitions().players(), self.coalitions().len());
+        let step = rows.div_ceil(MOST_JUDGED);
+        let is_open: Vec<bool> = self.rows(&self.weights.free).map(|free| free > 0.0).collect();
+        let times: Vec<f64> = self.times().collect();
+        let draws: f64 = times.iter().zip(&is_open).filter(|(_, open)| **open).map(|(times, _)| times).sum();
+        let mut law = LawOfDraws::new(players, self.outputs);
+        let (mut added, mut judged) = (vec![0.0; players * self.outputs], 0.0);
+        let mut influences = Influences::none(added.len());
+        for (row, &times) in times.iter().enumerate().step_by(step).filter(|(row, _)| is_open[*row]) {
+            let coalition = self.coalitions().row(row);
+            for player in 0..players {
+                let held = coalition.contains(player);
+                let side = &sides[usize::from(held)];
+                let factor = side.factors[player] * (side.weights[row] / times).sqrt();
+                for output in 0..self.outputs {
+                    let deviation =
+                        gains[row * self.outputs + output] - side.means[output * players + player];
+                    added[player * self.outputs + output] = if held { factor } else { -factor } * deviation;
+                }
+            }
+            (0..times as usize).for_each(|_| law.add(&added));
+            let sums = influences.squares.iter_mut().zip(&mut influences.fourths);
+            for ((squares, fourths), influence) in sums.zip(&added) {
+                *squares += times * influence.powi(2);
+                *fourths += times * influence.powi(4);
+            }
+            judged += times;
+        }
+        // The rows that were not judged are as those that were.
+        let all = if judged > 0.0 { draws / judged } else { 0.0 };
+        influences.squares.iter_mut().chain(&mut influences.fourths).for_each(|sum| *sum *= all);
+        let degrees = if judged > 0.0 { law.degrees_of_freedom() * draws / judged } else { 1.0 };
+        let law = ErrorLaw {
+            degrees_of_freedom: degrees.min(draws - unknowns as f64).max(1.0),
+            directions: law.directions(players),
+            border_left: border_left(self.sample),
+            ..ErrorLaw::default()
+        };
+        (law, influences)
+    }
+
+    /// What a draw is off by, `e_k / √(1 − h_k)`, as the regression bends to it; none if it cannot do without.
+    fn unbent_residuals(&self, fit: &LeastSquares, residuals: &[f64]) -> Option<Vec<f64>> {
+        /// A hat value this close to 1 means that the row alone determines some coefficient.
+        const SATURATED: f64 = 1e-9;
+        let mut unbent = Vec::with_capacity(residuals.len());
+        for ((residuals, hat), times) in
+            residuals.chunks_exact(self.outputs).zip(fit.hat_values()).zip(self.times())
+        {
+            let left = 1.0 - hat / times;
+            if left < SATURATED {
+                return None;
+            }
+            unbent.extend(residuals.iter().map(|residual| residual / left.sqrt()));
+        }
+        Some(unbent)
+    }
+}
+
+/// What the model leaves of the empty and of the full coalition.
+fn ends_left(fit: &LeastSquares, total: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let empty: Vec<f64> = fit.intercepts().into_iter().flatten().map(|intercept| -intercept).collect();
+    let mut full: Vec<f64> = total.iter().zip(&empty).map(|(total, empty)| total + empty).collect();
+    for coefficients in fit.coefficients().chunks_exact(total.len()) {
+        full.iter_mut().zip(coefficients).for_each(|(full, coefficient)| *full -= coefficient);
+    }
+    (empty, full)
+}
+
+/// Means on both sides of each player.
+struct Means {
+    /// Over the rows with the player: k × n, one output after the other.
+    holding: Vec<f64>,
+    /// Over the rows without it.
+    lacking: Vec<f64>,
+    /// Sums of the weights of the rows with the player: n.
+    held: Vec<f64>,
+    /// Of those without it.
+    lacked: Vec<f64>,
+}

@@ -1,0 +1,7 @@
+//! Values as means over draws: of one player's marginal contributions, of permutations, of coalitions with and without a player.
+
+pub(crate) mod maximum_sample_reuse;
+pub(crate) mod monte_carlo;
+pub(crate) mod optimized_monte_carlo;
+pub(crate) mod permutation_shap;
+pub(crate) mod stratified_monte_carlo;

@@ -1,0 +1,25 @@
+//! The law of sizes by which coalitions are drawn for a regression about p.
+
+use std::ops::RangeInclusive;
+
+use apportion_samplers::{SamplerError, SizeLaw, ln_choose};
+use apportion_values::LeastSquaresForm;
+
+/// The law of the sizes of coalitions of `players` that are drawn by their leverage scores for the regression about p, of these `sizes`
+/// only.
+pub(crate) fn leverage_law(
+    players: usize,
+    p: f64,
+    sizes: RangeInclusive<usize>,
+) -> Result<SizeLaw, SamplerError> {
+    let odds = p / (1.0 - p);
+    let ln_weight = |size: usize| {
+        if !sizes.contains(&size) {
+            return f64::NEG_INFINITY;
+        }
+        let spread = size as f64 / odds + (players - size) as f64 * odds;
+        let form = LeastSquaresForm::Centred { p };
+        form.ln_weight(players, size) + ln_choose(players, size) + spread.ln_1p()
+    };
+    SizeLaw::from_logarithms(&(0..=players).map(ln_weight).collect::<Vec<f64>>())
+}
