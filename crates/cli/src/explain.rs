@@ -560,13 +560,14 @@ pub(crate) fn check_method(method: Method, value: &Value) -> Result<()> {
 /// Says on standard error where the groups make no difference.
 fn note_what_it_reduces_to(value: &Value) {
     let Some(partition) = value.groups() else { return };
+    let reduced = value.reduces_to();
     let value = value.concept();
     let what = if partition.len() == 1 {
         "all features are one group"
     } else {
         "every feature is a group of its own"
     };
-    match value.reduces_to(partition) {
+    match reduced {
         Some(semivalue) => {
             messages::note(format_args!("{what}: {value} values are the {semivalue} values of the features"));
         }

@@ -66,9 +66,6 @@ pub(crate) fn run(
     let data = || background::data_for_groups(args, input);
     let find = |groups: &Groups| groups.partition(features, &args.clustering, data);
     let partition = args.groups.as_ref().map(find).transpose()?;
-    args.value
-        .check(input.columns, partition.as_ref())
-        .map_err(|error| Usage(format!("--value: {error}")))?;
     let value = match (&args.value, &partition) {
         (SolutionConcept::Quotient(value), Some(partition)) => {
             Value::quotient(value.clone(), partition.clone())
@@ -76,6 +73,7 @@ pub(crate) fn run(
         (SolutionConcept::Semivalue(value), _) => value.clone().into(),
         _ => return Err(not_of_pairs().into()),
     };
+    value.check(input.columns).map_err(|error| Usage(format!("--value: {error}")))?;
     let outputs = input.model.outputs();
     let classes = input.model.classes();
     let class = Classes::new(&input.model).output(args.class.as_deref())?;

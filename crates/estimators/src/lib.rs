@@ -25,7 +25,7 @@
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
 //! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`] and [`exact`] take every semivalue, [`ProductSpace`] and
-//! [`exact_in_groups`] every solution concept, [`exact_of`] over hierarchies of groups too. Which to use: the learned spectrum for Shapley and Banzhaf, Leverage SHAP and Kernel Banzhaf where an evaluation
+//! [`exact_of`] every value but those on graphs, over hierarchies of groups too. Which to use: the learned spectrum for Shapley and Banzhaf, Leverage SHAP and Kernel Banzhaf where an evaluation
 //! takes much less than a quarter of a millisecond or players are many hundreds, Kernel Banzhaf for weighted Banzhaf,
 //! [`MaximumSampleReuse::adjusted`] for Beta-Shapley, mixtures and weights by size.
 //!
@@ -120,7 +120,7 @@ pub use sampling::optimized_monte_carlo::{OptimizedMonteCarlo, Orders, Reference
 pub use sampling::permutation_shap::PermutationShap;
 pub use sampling::stratified_monte_carlo::{Allocation, StratifiedMonteCarlo};
 pub use support::product_draws::PlayerEstimates;
-pub use support::{Draws, FullBudget, StandardErrors, exact, exact_in_groups, exact_of};
+pub use support::{Draws, FullBudget, StandardErrors, exact, exact_of};
 pub use surrogate::interface::{FittedSurrogate, Surrogate};
 pub use surrogate::k_additive::KAdditiveSurrogate;
 pub use surrogate::linear::LinearSurrogate;

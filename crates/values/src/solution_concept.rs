@@ -3,12 +3,9 @@
 use std::fmt::{Display, Formatter, Result as FormatResult};
 use std::str::FromStr;
 
-use apportion_games::{Game, Partition, QuotientGame};
 use serde::{Deserialize, Serialize};
 
-use crate::attributions::Attributions;
-use crate::coalitional::{CoalitionalValue, two_step_shapley};
-use crate::enumeration::{MOST_PLAYERS, enumerate};
+use crate::coalitional::CoalitionalValue;
 use crate::error::ValueError;
 use crate::graph_value::GraphValue;
 use crate::linear::LinearValue;
@@ -95,116 +92,6 @@ impl SolutionConcept {
             Self::Linear(_) | Self::OnGraph(_) => false,
             Self::Coalitional(value) => value.between.is_efficient() && value.within.is_efficient(),
             Self::TwoStepShapley => true,
-        }
-    }
-
-    /// Checks that it is defined for `players` in the groups of `partition`, and says how many values there are: one for each player, of
-    /// quotient values one for each group.
-    ///
-    /// # Errors
-    ///
-    /// [`ValueError::NoPartition`] where groups are missing (where they are not needed they are not looked at), [`ValueError::Game`] where they are of other players; [`ValueError::WeightsForOtherPlayers`] and
-    /// [`ValueError::LawsForOtherPlayers`] for weights that do not fit the number of players, of groups, or of members of some group;
-    /// [`ValueError::NoGraph`] for values of players on a graph, which [`GraphValue::check`] is for.
-    pub fn check(&self, players: usize, partition: Option<&Partition>) -> Result<usize, ValueError> {
-        let partition = || match partition {
-            None => Err(ValueError::NoPartition { value: self.to_string() }),
-            Some(partition) => partition.check_players(players).map(|()| partition).map_err(ValueError::from),
-        };
-        match self {
-            Self::Semivalue(semivalue) => semivalue.check_players(players)?,
-            Self::Linear(value) => value.check_players(players)?,
-            Self::Coalitional(value) => value.check(partition()?)?,
-            Self::TwoStepShapley => drop(partition()?),
-            Self::OnGraph(_) => return Err(ValueError::NoGraph { value: self.to_string() }),
-            Self::Quotient(semivalue) => {
-                let groups = partition()?.len();
-                semivalue.check_players(groups)?;
-                return Ok(groups);
-            }
-        }
-        Ok(players)
-    }
-
-    /// The semivalue of single players that it is in groups that say nothing: one group of all, or groups of one.
-    ///
-    /// Owen and two-step values are then Shapley values; any pair of semivalues is `within` in one group, and `between` in groups of one;
-    /// quotient values in groups of one are the values of the players. One group alone has all of v(N) − v(∅) for its quotient value,
-    /// which is no semivalue of players.
-    ///
-    /// ```
-    /// use apportion_games::Partition;
-    /// use apportion_values::{Semivalue, SolutionConcept};
-    ///
-    /// let alone = SolutionConcept::banzhaf_owen().reduces_to(&Partition::singletons(5));
-    /// assert_eq!(alone, Some(Semivalue::Banzhaf));
-    /// ```
-    pub fn reduces_to(&self, partition: &Partition) -> Option<Semivalue> {
-        let (together, alone) = (partition.len() == 1, partition.largest() == 1);
-        match self {
-            Self::Coalitional(value) if alone => Some(value.between.clone()),
-            Self::Coalitional(value) if together => Some(value.within.clone()),
-            Self::TwoStepShapley if together || alone => Some(Semivalue::Shapley),
-            Self::Quotient(semivalue) if alone => Some(semivalue.clone()),
-            _ => None,
-        }
-    }
-
-    /// How many coalitions [`enumerate`](Self::enumerate) looks at, each counted once (of linear values at most so many); none where they
-    /// are more than it takes, or groups are missing.
-    pub fn coalitions(&self, players: usize, partition: Option<&Partition>) -> Option<usize> {
-        let all = |players: usize| (players <= MOST_PLAYERS).then(|| 1usize << players);
-        let parts = |partition: &Partition| -> Option<usize> {
-            partition.groups().iter().map(|members| all(members.len()).map(|all| all - 2)).sum()
-        };
-        match self {
-            Self::Semivalue(_) => all(players),
-            Self::Linear(value) => {
-                let joined: usize = (0..players).map(|player| 2 * value.law(player).coalitions().len()).sum();
-                Some(all(players).map_or(joined + 2, |all| all.min(joined + 2)))
-            }
-            Self::Quotient(_) => all(partition?.len()),
-            Self::TwoStepShapley => Some(all(partition?.len())? + parts(partition?)?),
-            Self::OnGraph(_) => None,
-            // All unions of groups, and those with a part of one group in its place.
-            Self::Coalitional(_) => {
-                let (groups, largest) = (partition?.len(), partition?.largest());
-                if groups - 1 + largest > MOST_PLAYERS {
-                    return None;
-                }
-                let unions = all(groups)?;
-                Some(unions + unions / 2 * parts(partition?)?)
-            }
-        }
-    }
-
-    /// The exact values by definition, of each player, of quotient values of each group.
-    ///
-    /// Takes 2^n coalitions for semivalues; for values of groups what [`CoalitionalValue::enumerate`], [`two_step_shapley`] and 2^m say.
-    ///
-    /// # Errors
-    ///
-    /// As [`check`](Self::check), too many players or groups, or if the game fails.
-    pub fn enumerate(
-        &self,
-        game: &(impl Game + ?Sized),
-        partition: Option<&Partition>,
-    ) -> Result<Attributions, ValueError> {
-        // What it is handed to is compiled once for all games.
-        let game: &dyn Game = &game;
-        self.check(game.players(), partition)?;
-        match (self, partition) {
-            (Self::Coalitional(value), Some(partition)) => value.enumerate(game, partition),
-            (Self::TwoStepShapley, Some(partition)) => two_step_shapley(game, partition),
-            (Self::Quotient(semivalue), Some(partition)) => {
-                enumerate(&QuotientGame::new(game, partition)?, semivalue.clone())
-            }
-            (Self::Semivalue(semivalue), _) => enumerate(game, semivalue.clone()),
-            (Self::Linear(value), _) => value.enumerate(game),
-            (Self::OnGraph(_), _) => Err(ValueError::NoGraph { value: self.to_string() }),
-            (Self::Coalitional(_) | Self::TwoStepShapley | Self::Quotient(_), None) => {
-                Err(ValueError::NoPartition { value: self.to_string() })
-            }
         }
     }
 }

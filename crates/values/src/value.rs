@@ -1,9 +1,10 @@
 //! What is asked for: a solution concept together with the groups or the graph that it is of.
 
-use apportion_games::{Game, Graph, Hierarchy, Partition};
+use apportion_games::{Game, Graph, Hierarchy, Partition, QuotientGame};
 
 use crate::attributions::Attributions;
-use crate::coalitional::CoalitionalValue;
+use crate::coalitional::{CoalitionalValue, two_step_shapley};
+use crate::enumeration::{MOST_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::graph_value::GraphValue;
 use crate::linear::LinearValue;
@@ -197,32 +198,88 @@ impl Value {
     ///
     /// # Errors
     ///
-    /// As [`SolutionConcept::check`], [`CoalitionalValue::check_over`] and [`GraphValue::check`].
+    /// [`ValueError::Game`] where the groups are of other players; [`ValueError::WeightsForOtherPlayers`] and
+    /// [`ValueError::LawsForOtherPlayers`] for weights that do not fit the number of players, of groups, or of members of some group; those
+    /// of [`CoalitionalValue::check_over`] and [`GraphValue::check`].
     pub fn check(&self, players: usize) -> Result<usize, ValueError> {
         match self {
-            Self::OnGraph(value, graph) => {
-                value.check(players, graph)?;
-                Ok(players)
+            Self::Semivalue(semivalue) => semivalue.check_players(players)?,
+            Self::Linear(value) => value.check_players(players)?,
+            Self::Coalitional(value, groups) => {
+                groups.check_players(players)?;
+                value.check(groups)?;
             }
             Self::OverHierarchy(value, hierarchy) => {
                 hierarchy.check_players(players)?;
                 value.check_over(hierarchy)?;
-                Ok(players)
             }
-            _ => self.concept().check(players, self.groups()),
+            Self::TwoStepShapley(groups) => groups.check_players(players)?,
+            Self::Quotient(semivalue, groups) => {
+                groups.check_players(players)?;
+                semivalue.check_players(groups.len())?;
+                return Ok(groups.len());
+            }
+            Self::OnGraph(value, graph) => value.check(players, graph)?,
+        }
+        Ok(players)
+    }
+
+    /// The semivalue of single players that it is where its groups say nothing: one group of all, or groups of one.
+    ///
+    /// Owen and two-step values are then Shapley values; any pair of semivalues is `within` in one group, and `between` in groups of one;
+    /// quotient values in groups of one are the values of the players. One group alone has all of v(N) − v(∅) for its quotient value,
+    /// which is no semivalue of players.
+    ///
+    /// ```
+    /// use apportion_games::Partition;
+    /// use apportion_values::{Semivalue, Value};
+    ///
+    /// let alone = Value::banzhaf_owen(Partition::singletons(5)).reduces_to();
+    /// assert_eq!(alone, Some(Semivalue::Banzhaf));
+    /// ```
+    pub fn reduces_to(&self) -> Option<Semivalue> {
+        let groups = self.groups()?;
+        let (together, alone) = (groups.len() == 1, groups.largest() == 1);
+        match self {
+            Self::Coalitional(value, _) if alone => Some(value.between.clone()),
+            Self::Coalitional(value, _) if together => Some(value.within.clone()),
+            Self::TwoStepShapley(_) if together || alone => Some(Semivalue::Shapley),
+            Self::Quotient(semivalue, _) if alone => Some(semivalue.clone()),
+            _ => None,
         }
     }
 
-    /// How many coalitions [`enumerate`](Self::enumerate) looks at, as [`SolutionConcept::coalitions`] counts them; of values on graphs
-    /// none, as that depends on more than the number of players.
+    /// How many coalitions [`enumerate`](Self::enumerate) looks at, each counted once (of linear values at most so many); none where they
+    /// are more than it takes, and for values on graphs, where that depends on more than the number of players.
     pub fn coalitions(&self, players: usize) -> Option<usize> {
+        let all = |players: usize| (players <= MOST_PLAYERS).then(|| 1usize << players);
+        let parts = |groups: &Partition| -> Option<usize> {
+            groups.groups().iter().map(|members| all(members.len()).map(|all| all - 2)).sum()
+        };
         match self {
+            Self::Semivalue(_) => all(players),
+            Self::Linear(value) => {
+                let joined: usize = (0..players).map(|player| 2 * value.law(player).coalitions().len()).sum();
+                Some(all(players).map_or(joined + 2, |all| all.min(joined + 2)))
+            }
+            Self::Quotient(_, groups) => all(groups.len()),
+            Self::TwoStepShapley(groups) => Some(all(groups.len())? + parts(groups)?),
+            // All unions of groups, and those with a part of one group in its place.
+            Self::Coalitional(_, groups) => {
+                if groups.len() - 1 + groups.largest() > MOST_PLAYERS {
+                    return None;
+                }
+                let unions = all(groups.len())?;
+                Some(unions + unions / 2 * parts(groups)?)
+            }
             Self::OverHierarchy(_, hierarchy) => CoalitionalValue::coalitions_over(hierarchy),
-            _ => self.concept().coalitions(players, self.groups()),
+            Self::OnGraph(..) => None,
         }
     }
 
     /// The exact values by definition, of each player, of quotient values of each group.
+    ///
+    /// Takes 2^n coalitions for semivalues; for values of groups what [`CoalitionalValue::enumerate`], [`two_step_shapley`] and 2^m say.
     ///
     /// # Errors
     ///
@@ -230,10 +287,17 @@ impl Value {
     pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<Attributions, ValueError> {
         // What it is handed to is compiled once for all games.
         let game: &dyn Game = &game;
+        self.check(game.players())?;
         match self {
-            Self::OnGraph(value, graph) => value.enumerate(game, graph),
+            Self::Semivalue(semivalue) => enumerate(game, semivalue.clone()),
+            Self::Linear(value) => value.enumerate(game),
+            Self::Coalitional(value, groups) => value.enumerate(game, groups),
             Self::OverHierarchy(value, hierarchy) => value.enumerate_over(game, hierarchy),
-            _ => self.concept().enumerate(game, self.groups()),
+            Self::TwoStepShapley(groups) => two_step_shapley(game, groups),
+            Self::Quotient(semivalue, groups) => {
+                enumerate(&QuotientGame::new(game, groups)?, semivalue.clone())
+            }
+            Self::OnGraph(value, graph) => value.enumerate(game, graph),
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) const PLANS: [Plan; 11] = [
             Ok(convolved.hidden(250)?.dropout(0.2).outputs()?.finished())
         },
         training: Training {
-            epochs: 2,
+            epochs: 3,
             batch: 32,
             rate: 1e-3,
             decay: 0.01,

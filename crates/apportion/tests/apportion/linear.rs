@@ -1,6 +1,6 @@
 //! Linear and generalized linear models: closed forms where there are such, and what is done where there are none.
 
-use apportion::estimators::exact_in_groups;
+use apportion::estimators::exact_of;
 use apportion::games::{
     Background, Coalitions, ConditionalGame, Game, GaussianLaw, MarginalGame, TabulatedGame,
 };
@@ -18,7 +18,7 @@ fn rows(count: usize, columns: usize) -> Vec<f64> {
 }
 
 fn enumerated(game: &dyn Game) -> Vec<f64> {
-    exact_in_groups(game, &Semivalue::Shapley.into(), None).unwrap().values
+    exact_of(game, &Semivalue::Shapley.into()).unwrap().values
 }
 
 fn assert_close(got: &[f64], wanted: &[f64]) {

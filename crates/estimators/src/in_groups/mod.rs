@@ -3,3 +3,18 @@
 pub(crate) mod coalitional_regression;
 pub(crate) mod nested_permutation;
 pub(crate) mod product_space;
+
+use apportion_games::{Hierarchy, Partition};
+use apportion_values::{SolutionConcept, Value, ValueError};
+
+/// A value with its hierarchy or its groups; groups that the value does not have are left out.
+pub(crate) fn structured(
+    concept: &SolutionConcept,
+    groups: Option<&Partition>,
+    hierarchy: Option<&Hierarchy>,
+) -> Result<Value, ValueError> {
+    match hierarchy {
+        Some(hierarchy) => Value::over(concept.clone(), hierarchy.clone()),
+        None => Value::of(concept.clone(), groups.filter(|_| concept.needs_partition()).cloned(), None),
+    }
+}

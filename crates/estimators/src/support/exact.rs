@@ -1,9 +1,7 @@
 //! Exact values by enumeration of all `2^n` coalitions.
 
-use apportion_games::{Cached, Counted, Game, Partition};
-use apportion_values::{
-    Attributions, MOST_PLAYERS, Semivalue, SolutionConcept, Value, ValueError, enumerate_many,
-};
+use apportion_games::{Cached, Counted, Game};
+use apportion_values::{Attributions, MOST_PLAYERS, Semivalue, Value, enumerate_many};
 
 use crate::error::{EstimatorError, Result};
 use crate::report::{Explanation, in_own_units};
@@ -51,59 +49,31 @@ pub fn exact(game: &dyn Game, value: Semivalue) -> Result<Explanation, Estimator
     in_own_units(game, |game| Ok(exact_as("exact", game, std::slice::from_ref(&value))?.swap_remove(0)))
 }
 
-/// The exact values of any solution concept by enumeration, of players in the groups of `partition` where it is one of groups (see
-/// [`SolutionConcept::enumerate`], which says how many coalitions that takes).
-///
-/// # Errors
-///
-/// As [`SolutionConcept::enumerate`].
-pub fn exact_in_groups(
-    game: &dyn Game,
-    value: &SolutionConcept,
-    partition: Option<&Partition>,
-) -> Result<Explanation, EstimatorError> {
-    if let Some(semivalue) = value.semivalue() {
-        return exact(game, semivalue.clone());
-    }
-    in_own_units(game, |game| {
-        let coalitions = value.coalitions(game.players(), partition);
-        enumerated(game, value.clone(), coalitions, |game| value.enumerate(game, partition))
-    })
-}
-
-/// The exact values of anything that is asked for by enumeration: as [`exact_in_groups`], and over hierarchies of groups.
+/// The exact values of any [`Value`] by enumeration (see [`Value::enumerate`]).
 ///
 /// # Errors
 ///
 /// As [`Value::enumerate`]; values on graphs are [`OnGraph`](crate::OnGraph)'s.
 pub fn exact_of(game: &dyn Game, value: &Value) -> Result<Explanation, EstimatorError> {
-    match value {
-        Value::OverHierarchy(..) => in_own_units(game, |game| {
-            let coalitions = value.coalitions(game.players());
-            enumerated(game, value.concept(), coalitions, |game| value.enumerate(game))
-        }),
-        _ => exact_in_groups(game, &value.concept(), value.groups()),
+    if let Value::Semivalue(semivalue) = value {
+        return exact(game, semivalue.clone());
     }
-}
-
-/// Values that are no semivalues, as `enumerate` has them, which looks at so many coalitions.
-fn enumerated(
-    game: &dyn Game,
-    value: SolutionConcept,
-    coalitions: Option<usize>,
-    enumerate: impl Fn(&dyn Game) -> Result<Attributions, ValueError>,
-) -> Result<Explanation> {
-    let counted = Counted::new(game);
-    let exact = match coalitions {
-        Some(all) if value.needs_partition() && all <= MOST_REMEMBERED => enumerate(&Cached::new(&counted))?,
-        _ => enumerate(&counted)?,
-    };
-    // No more than memory holds, as they were all made.
-    let evaluations = counted.evaluations() as usize;
-    // Linear values ask for each coalition once.
-    let distinct = coalitions.map_or(evaluations, |all| all.min(evaluations));
-    let explanation = Explanation::exact("exact", value, exact, (evaluations, game.rows_per_coalition()));
-    Ok(Explanation { distinct_coalitions: distinct, ..explanation })
+    in_own_units(game, |game| {
+        let (counted, coalitions) = (Counted::new(game), value.coalitions(game.players()));
+        let exact = match coalitions {
+            Some(all) if value.concept().needs_partition() && all <= MOST_REMEMBERED => {
+                value.enumerate(&Cached::new(&counted))?
+            }
+            _ => value.enumerate(&counted)?,
+        };
+        // No more than memory holds, as they were all made.
+        let evaluations = counted.evaluations() as usize;
+        // Linear values ask for each coalition once.
+        let distinct = coalitions.map_or(evaluations, |all| all.min(evaluations));
+        let counts = (evaluations, game.rows_per_coalition());
+        let explanation = Explanation::exact("exact", value.concept(), exact, counts);
+        Ok(Explanation { distinct_coalitions: distinct, ..explanation })
+    })
 }
 
 /// Coalitions that are remembered at most, as groups have unions in common: some hundred bytes each.
@@ -122,8 +92,8 @@ fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apportion_games::SumOfUnanimity;
-    use apportion_values::{LinearValue, enumerate};
+    use apportion_games::{Partition, SumOfUnanimity};
+    use apportion_values::{LinearValue, SolutionConcept, enumerate};
 
     #[test]
     fn an_explanation_gives_back_the_attributions_that_it_was_made_of() {
@@ -148,7 +118,8 @@ mod tests {
         let concepts = concepts.map(|name| name.parse::<SolutionConcept>().unwrap());
         for concept in concepts {
             let cached = Cached::new(&game);
-            let got = exact_in_groups(&cached, &concept, Some(&partition)).unwrap();
+            let groups = concept.needs_partition().then(|| partition.clone());
+            let got = exact_of(&cached, &Value::of(concept.clone(), groups, None).unwrap()).unwrap();
             assert_eq!(got.distinct_coalitions, cached.distinct(), "{concept}");
             assert_eq!(got.distinct_coalitions, got.evaluations, "{concept}");
         }
@@ -170,7 +141,7 @@ mod tests {
         let got = exact_of(&cached, &levels).unwrap();
         assert_eq!((got.distinct_coalitions, got.evaluations), (cached.distinct(), cached.distinct()));
         assert_eq!((got.value, got.diagnostics.exact), (SolutionConcept::owen(), true));
-        let got = exact_in_groups(&game, &linear.into(), Some(&partition)).unwrap();
+        let got = exact_of(&game, &linear.into()).unwrap();
         assert_eq!((got.evaluations, got.distinct_coalitions), (128, 128));
     }
 }

@@ -12,7 +12,7 @@ mod regression;
 
 pub use draws::Draws;
 pub(crate) use exact::{MOST_REMEMBERED, exact_if_affordable, exact_many_if_affordable};
-pub use exact::{exact, exact_in_groups, exact_of};
+pub use exact::{exact, exact_of};
 pub use full_budget::FullBudget;
 pub(crate) use law_of_draws::LawOfDraws;
 pub(crate) use leverage_law::leverage_law;

@@ -11,8 +11,8 @@ use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use crate::common::{
-    ByBatch, Once, Recorded, largest_difference, of_terms_in_groups, random_table, runs, scattered,
-    squared_error,
+    ByBatch, Once, Recorded, in_groups, largest_difference, of_terms_in_groups, random_table, runs,
+    scattered, squared_error,
 };
 
 /// Coalitional values of each kind of law: along orders of the groups, by parts with and without the groups' values, one by one, in two
@@ -76,7 +76,7 @@ fn every_value_is_exact_at_full_enumeration() {
             let partition = scattered(sizes, seed);
             let game = random_table(partition.players(), 2, 100.0, 3 + seed);
             for value in values() {
-                let want = value.enumerate(&game, Some(&partition)).unwrap();
+                let want = in_groups(&value, &partition).enumerate(&game).unwrap();
                 let fixed = estimator(&value, &partition);
                 for got in [&fixed as &dyn Estimator, &fixed.growing()] {
                     let got = got.estimate(&game, 1 << 20, seed).unwrap();
@@ -170,7 +170,7 @@ fn interactions_of_two_players_cost_nothing_and_additive_games_are_exact_by_ever
                 assert_eq!(got.diagnostics.rank, got.diagnostics.unknowns, "{value}, {sizes:?}, {order}");
                 let want = match value {
                     SolutionConcept::Coalitional(value) => of_terms_in_groups(&game, &partition, value),
-                    _ => value.enumerate(&game, Some(&partition)).unwrap().values,
+                    _ => in_groups(value, &partition).enumerate(&game).unwrap().values,
                 };
                 let difference = largest_difference(&got.values, &want);
                 // Random orders say what groups get to rounding, too.
@@ -255,7 +255,7 @@ fn intervals_cover_nineteen_of_twenty() {
             .into(),
         ];
         for (value, coverages) in concepts.into_iter().zip(&mut of_values) {
-            let truth = value.enumerate(&game, Some(&partition)).unwrap().values;
+            let truth = in_groups(&value, &partition).enumerate(&game).unwrap().values;
             for budget in [8 * players, 11 * players, 15 * players] {
                 let of_budget = errors(&estimator(&value, &partition), &game, &truth, budget, 60);
                 assert_eq!(of_budget.judged, 60, "{value}, {sizes:?}, {budget}");
@@ -428,7 +428,7 @@ fn directions_are_those_in_which_errors_go() {
         let partition = scattered(sizes, 1);
         let players = partition.players();
         let game = SumOfUnanimity::random(players, 6 * players, 4, 8);
-        let truth = value.enumerate(&game, Some(&partition)).unwrap().values;
+        let truth = in_groups(&value, &partition).enumerate(&game).unwrap().values;
         let estimator = estimator(&value, &partition);
         let (mut errors, mut told, mut bounded) = (Vec::new(), Vec::new(), 0);
         for seed in 0..400 {
@@ -509,7 +509,7 @@ fn growing_coalitional_regressions_are_as_accurate_as_others_and_say_so() {
             let partition = scattered(sizes, 1);
             let players = partition.players();
             let game = SumOfUnanimity::random(players, 6 * players, 4, 8);
-            let truth = value.enumerate(&game, Some(&partition)).expect("few players").values;
+            let truth = in_groups(&value, &partition).enumerate(&game).expect("few players").values;
             let fixed = estimator(&value, &partition);
             let growing = fixed.growing();
             // Two-step values are exact soon.

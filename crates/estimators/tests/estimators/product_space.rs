@@ -7,11 +7,11 @@ use apportion_games::{
     Additive, Background, BatchModel, BoxError, Coalitions, Counted, Game, GameError, MarginalGame,
     Partition, Purpose, Rows, SumOfUnanimity, TabulatedGame, batch_model, stream,
 };
-use apportion_values::{CoalitionalValue, LinearValue, Semivalue, SolutionConcept, ValueError};
+use apportion_values::{CoalitionalValue, LinearValue, Semivalue, SolutionConcept, Value, ValueError};
 use rand::RngExt;
 
 use crate::common::{
-    assert_unbiased, largest_difference, of_terms_in_groups, on_threads, squared_error, values,
+    assert_unbiased, in_groups, largest_difference, of_terms_in_groups, on_threads, squared_error, values,
 };
 
 const PLAYERS: usize = 5;
@@ -180,7 +180,7 @@ fn contributions_have_the_mean_and_the_variance_of_their_law() {
     let (model, background) = (two_outputs(), weighted_background(7));
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
     for concept in concepts() {
-        let truth = concept.enumerate(&game, Some(&partition())).unwrap().values;
+        let truth = in_groups(&concept, &partition()).enumerate(&game).unwrap().values;
         let players: Vec<usize> = (0..truth.len() / 2).collect();
         let estimator = ProductSpace::grouped(concept.clone(), partition());
         let got = estimator.estimate_players(&game, &players, DRAWS, 5).unwrap();
@@ -225,7 +225,7 @@ fn means_over_200_repetitions_are_the_truth_for_every_value_and_player() {
     }
     for game in &games {
         for concept in concepts() {
-            let truth = concept.enumerate(game, Some(&partition())).unwrap().values;
+            let truth = in_groups(&concept, &partition()).enumerate(game).unwrap().values;
             let independent = ProductSpace::grouped(concept.clone(), partition()).keep_sampling();
             assert_unbiased(&values(&independent, game, 34, 200), &truth, 4.0, &format!("{concept:?}"));
             for nested in nested(&concept, &partition()) {
@@ -273,7 +273,7 @@ fn true_marginal_estimates_are_unbiased_for_the_law_of_the_background_and_their_
     let of_law = MarginalGame::new(&model, &EXPLICAND, &population.law).unwrap();
     for is_weighted in [false, true] {
         for concept in concepts() {
-            let truth = concept.enumerate(&of_law, Some(&partition())).unwrap().values;
+            let truth = in_groups(&concept, &partition()).enumerate(&of_law).unwrap().values;
             let estimator = ProductSpace::grouped(concept.clone(), partition()).true_marginal();
             let run = |seed| {
                 let background = population.sample(seed, is_weighted);
@@ -315,7 +315,7 @@ fn intervals_of_95_percent_hold_the_truth_about_as_often_as_they_say() {
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
     for name in ["shapley", "owen", "two-step", "quotient-shapley", "banzhaf-owen"] {
         let concept: SolutionConcept = name.parse().unwrap();
-        let truth = concept.enumerate(&game, Some(&partition())).unwrap().values;
+        let truth = in_groups(&concept, &partition()).enumerate(&game).unwrap().values;
         let players: Vec<usize> = (0..truth.len() / 2).collect();
         let independent = ProductSpace::grouped(concept.clone(), partition());
         let runs = |seed| independent.estimate_players(&game, &players, 400, seed).unwrap();
@@ -499,7 +499,7 @@ fn what_differs_between_scenarios_alone_does_not_disturb_nested_permutations() {
     let model = |row: &[f64]| row[0] - 2.0 * row[1] + row[2] * 3.0 + row[3] - row[4];
     let background = background(25);
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
-    let truth = SolutionConcept::owen().enumerate(&game, Some(&partition())).unwrap().values;
+    let truth = Value::owen(partition()).enumerate(&game).unwrap().values;
     let got = nested(&SolutionConcept::owen(), &partition())[0].estimate_draws(&game, 50, 1).unwrap();
     assert!(largest_difference(&got.values, &truth) < 1e-13);
     // A draw of fifty for what was not seen, of the size of the largest values at most.
@@ -587,8 +587,8 @@ fn a_budget_that_pays_for_exact_values_gets_them() {
     let (model, background) = (two_outputs(), background(4));
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
     for concept in concepts() {
-        let truth = concept.enumerate(&game, Some(&partition())).unwrap().values;
-        let coalitions = concept.coalitions(PLAYERS, Some(&partition())).unwrap();
+        let truth = in_groups(&concept, &partition()).enumerate(&game).unwrap().values;
+        let coalitions = in_groups(&concept, &partition()).coalitions(PLAYERS).unwrap();
         let mut estimators: Vec<Box<dyn Estimator>> =
             vec![Box::new(ProductSpace::grouped(concept.clone(), partition()))];
         if let Ok(nested) = NestedPermutation::grouped(concept.clone(), partition()) {

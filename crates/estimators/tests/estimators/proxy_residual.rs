@@ -2,10 +2,10 @@
 
 use apportion_estimators::{
     Coalitions, Estimator, FittedSurrogate, KAdditiveSurrogate, KernelBanzhaf, LeverageShap, LinearSurrogate,
-    MaximumSampleReuse, ProxyResidual, Surrogate, TreeSurrogate, exact, exact_in_groups,
+    MaximumSampleReuse, ProxyResidual, Surrogate, TreeSurrogate, exact, exact_of,
 };
 use apportion_games::{ClosedForm, Game, QuotientGame, SumOfUnanimity, TabulatedGame};
-use apportion_values::{Semivalue, SolutionConcept};
+use apportion_values::{Semivalue, SolutionConcept, Value};
 
 use crate::common::{
     Coverage, assert_close, assert_unbiased, median_squared_error, of_terms, random_table, scattered, values,
@@ -188,10 +188,10 @@ fn groups_have_the_values_of_their_quotient_game() {
         let got = of_groups.estimate(&game, 120, 3).unwrap();
         let want = ProxyResidual::new(value.clone()).estimate(&quotient, 120, 3).unwrap();
         assert_eq!((&got.values, &got.std_errors), (&want.values, &want.std_errors));
-        let concept = SolutionConcept::Quotient(value);
+        let (semivalue, concept) = (value.clone(), SolutionConcept::Quotient(value));
         assert_eq!((&got.value, of_groups.value()), (&concept, concept.clone()));
         let all = of_groups.estimate(&game, 256, 3).unwrap();
-        let truth = exact_in_groups(&game, &concept, Some(&partition)).unwrap();
+        let truth = exact_of(&game, &Value::quotient(semivalue, partition.clone())).unwrap();
         assert_close(&all.values, &truth.values, 1e-10, "all coalitions of groups");
     }
 }

@@ -1,7 +1,7 @@
 //! The axioms of values of players in groups, on random games and partitions.
 
 use apportion_games::{Partition, TabulatedGame};
-use apportion_values::{SolutionConcept, axioms};
+use apportion_values::{Value, axioms};
 use proptest::prelude::*;
 
 use crate::common::made_symmetric;
@@ -24,8 +24,8 @@ prop_compose! {
 }
 
 fn values(name: &str, game: &TabulatedGame, partition: &Partition) -> Vec<f64> {
-    let value: SolutionConcept = name.parse().unwrap();
-    value.enumerate(game, Some(partition)).unwrap().values
+    let value = Value::of(name.parse().unwrap(), Some(partition.clone()), None).unwrap();
+    value.enumerate(game).unwrap().values
 }
 
 proptest! {
@@ -45,8 +45,8 @@ proptest! {
     #[test]
     fn owen_and_two_step_values_are_efficient((game, partition) in game_in_groups()) {
         for name in ["owen", "two-step"] {
-            let value: SolutionConcept = name.parse().unwrap();
-            let got = value.enumerate(&game, Some(&partition)).unwrap();
+            let value = Value::of(name.parse().unwrap(), Some(partition.clone()), None).unwrap();
+            let got = value.enumerate(&game).unwrap();
             prop_assert_eq!(axioms::efficiency(&got.values, &got.base, &got.predictions, TOLERANCE), Ok(()));
         }
     }

@@ -1,7 +1,7 @@
 //! Games of any scale have the same values up to the factor, and results that are no numbers are refused.
 
 use apportion_games::{Coalitions, Graph, Partition, TabulatedGame};
-use apportion_values::{GraphValue, Semivalue, SolutionConcept, ValueError, axioms, enumerate};
+use apportion_values::{GraphValue, Semivalue, SolutionConcept, Value, ValueError, axioms, enumerate};
 
 const PLAYERS: usize = 5;
 
@@ -17,9 +17,9 @@ fn all_values(game: &TabulatedGame) -> Vec<Result<Vec<f64>, ValueError>> {
     let partition = Partition::new(PLAYERS, vec![vec![0, 1], vec![2, 3, 4]]).unwrap();
     let names = ["shapley", "banzhaf", "beta=4,1", "owen", "banzhaf-owen", "two-step", "quotient-shapley"];
     let of_groups = names.map(|name| {
-        let value: SolutionConcept = name.parse().unwrap();
-        let groups = value.needs_partition().then_some(&partition);
-        value.enumerate(game, groups).map(|found| found.values)
+        let concept: SolutionConcept = name.parse().unwrap();
+        let groups = concept.needs_partition().then(|| partition.clone());
+        Value::of(concept, groups, None)?.enumerate(game).map(|found| found.values)
     });
     let graph = Graph::line(PLAYERS);
     let on_graph = [GraphValue::l_shapley(2), GraphValue::c_shapley(2), GraphValue::myerson()]

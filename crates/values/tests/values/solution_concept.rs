@@ -63,10 +63,11 @@ fn an_unknown_name_is_refused_with_the_known_ones() {
 fn groups_that_say_nothing_leave_the_values_of_single_players() {
     let game = SumOfUnanimity::random(5, 12, 3, 4);
     for name in ["owen", "banzhaf-owen", "coalitional=beta=4,1/banzhaf", "two-step", "quotient-banzhaf"] {
-        let value: SolutionConcept = name.parse().unwrap();
+        let value = |groups| Value::of(name.parse().unwrap(), Some(groups), None).unwrap();
         for partition in [Partition::singletons(5), Partition::whole(5)] {
-            let got = value.enumerate(&game, Some(&partition)).unwrap();
-            match value.reduces_to(&partition) {
+            let value = value(partition);
+            let got = value.enumerate(&game).unwrap();
+            match value.reduces_to() {
                 Some(semivalue) => {
                     let wanted = enumerate(&game, semivalue).unwrap();
                     assert_close(&got.values, &wanted.values, 1e-12, name);
@@ -75,7 +76,7 @@ fn groups_that_say_nothing_leave_the_values_of_single_players() {
             }
         }
         let two = Partition::new(5, vec![vec![0, 1], vec![2, 3, 4]]).unwrap();
-        assert_eq!(value.reduces_to(&two), None);
+        assert_eq!(value(two).reduces_to(), None);
     }
 }
 
@@ -83,16 +84,17 @@ fn groups_that_say_nothing_leave_the_values_of_single_players() {
 fn groups_that_are_missing_or_of_others_are_refused() {
     let game = Additive::new([1.0, 2.0, 3.0]).unwrap();
     for name in ["owen", "two-step", "quotient-banzhaf"] {
-        let value: SolutionConcept = name.parse().unwrap();
-        let refused = value.enumerate(&game, None).unwrap_err();
+        let refused = Value::of(name.parse().unwrap(), None, None).unwrap_err();
         assert!(matches!(refused, ValueError::NoPartition { .. }), "{refused}");
         assert!(refused.to_string().contains(name), "{refused}");
-        assert!(value.enumerate(&game, Some(&Partition::whole(2))).is_err());
+        let others = Value::of(name.parse().unwrap(), Some(Partition::whole(2)), None).unwrap();
+        assert!(others.enumerate(&game).is_err());
     }
-    let by_size = "quotient-size-law=0.5,0.5".parse::<SolutionConcept>().unwrap();
-    assert!(by_size.enumerate(&game, Some(&Partition::singletons(3))).is_err());
+    let by_size =
+        |groups| Value::of("quotient-size-law=0.5,0.5".parse().unwrap(), Some(groups), None).unwrap();
+    assert!(by_size(Partition::singletons(3)).enumerate(&game).is_err());
     let two = Partition::new(3, vec![vec![0, 2], vec![1]]).unwrap();
-    assert_eq!(by_size.enumerate(&game, Some(&two)).unwrap().values, [4.0, 2.0]);
+    assert_eq!(by_size(two).enumerate(&game).unwrap().values, [4.0, 2.0]);
 }
 
 fn given() -> (Partition, Graph) {
@@ -132,10 +134,9 @@ fn a_name_and_its_structure_are_the_value_and_nothing_else_is() {
 fn values_are_those_of_the_concept() {
     let (groups, graph) = given();
     let game = SumOfUnanimity::random(4, 9, 3, 1);
-    let owen = Value::owen(groups.clone());
     assert_eq!(
-        owen.enumerate(&game).unwrap().values,
-        SolutionConcept::owen().enumerate(&game, Some(&groups)).unwrap().values
+        Value::owen(groups.clone()).enumerate(&game).unwrap().values,
+        CoalitionalValue::owen().enumerate(&game, &groups).unwrap().values
     );
     let local = GraphValue::l_shapley(1);
     assert_eq!(
@@ -156,18 +157,17 @@ fn coalitions_are_counted_as_many_as_enumeration_looks_at() {
     for name in ["shapley", "owen", "coalitional=beta=4,1/banzhaf", "two-step", "quotient-banzhaf"] {
         let concept: SolutionConcept = name.parse().unwrap();
         for partition in partitions() {
-            let groups = concept.needs_partition().then_some(&partition);
+            let groups = concept.needs_partition().then(|| partition.clone());
             let game = Cached::new(random_game(7, 1));
-            concept.enumerate(&game, groups).unwrap();
-            assert_eq!(concept.coalitions(7, groups), Some(game.distinct()), "{name}, {partition:?}");
-            let value = Value::of(concept.clone(), groups.cloned(), None).unwrap();
+            let value = Value::of(concept.clone(), groups, None).unwrap();
+            value.enumerate(&game).unwrap();
             assert_eq!(value.coalitions(7), Some(game.distinct()), "{name}, {partition:?}");
         }
     }
     // Over a hierarchy as over the partition that it is.
     for partition in partitions().into_iter().skip(2) {
         let over = Value::owen_over(Hierarchy::from(&partition));
-        assert_eq!(over.coalitions(7), SolutionConcept::owen().coalitions(7, Some(&partition)));
+        assert_eq!(over.coalitions(7), Value::owen(partition).coalitions(7));
     }
 }
 
@@ -181,23 +181,22 @@ fn coalitions_of_laws_are_those_they_name_with_and_without_the_player_and_never_
     };
     for (players, wanted) in [(1, 2), (2, 4), (3, 8), (4, 10), (7, 16), (30, 62)] {
         let value = LinearValue::from_laws((0..players).map(|player| law(players, player)).collect());
-        let concept = SolutionConcept::from(value.unwrap());
-        assert_eq!(concept.coalitions(players, None), Some(wanted), "{players} players");
+        assert_eq!(Value::from(value.unwrap()).coalitions(players), Some(wanted), "{players} players");
     }
 }
 
 #[test]
 fn coalitions_are_counted_up_to_the_most_that_are_enumerated() {
-    let shapley = SolutionConcept::from(Semivalue::Shapley);
-    assert_eq!((shapley.coalitions(25, None), shapley.coalitions(26, None)), (Some(1 << 25), None));
+    let shapley = Value::from(Semivalue::Shapley);
+    assert_eq!((shapley.coalitions(25), shapley.coalitions(26)), (Some(1 << 25), None));
     let groups = |sizes: &[usize]| {
         let mut players = 0..sizes.iter().sum::<usize>();
         let groups = sizes.iter().map(|&size| players.by_ref().take(size).collect()).collect();
         Partition::new(sizes.iter().sum(), groups).unwrap()
     };
     let count = |name: &str, sizes: &[usize]| {
-        let concept: SolutionConcept = name.parse().unwrap();
-        concept.coalitions(sizes.iter().sum(), Some(&groups(sizes)))
+        let value = Value::of(name.parse().unwrap(), Some(groups(sizes)), None).unwrap();
+        value.coalitions(sizes.iter().sum())
     };
     // The largest game among members is of m - 1 + |S_j| players.
     assert_eq!(count("owen", &[24, 2]), Some(4 + 2 * ((1 << 24) - 2 + 2)));
@@ -207,10 +206,7 @@ fn coalitions_are_counted_up_to_the_most_that_are_enumerated() {
     assert_eq!(count("two-step", &[25, 3, 1]), Some(8 + (1 << 25) - 2 + 6));
     assert_eq!(count("two-step", &[26, 1]), None);
     assert_eq!(count("quotient-shapley", &[30, 40, 1]), Some(8));
-    // Groups or a graph are missing.
-    for name in ["owen", "two-step", "quotient-shapley", "myerson"] {
-        assert_eq!(name.parse::<SolutionConcept>().unwrap().coalitions(5, None), None, "{name}");
-    }
+    assert_eq!(Value::on_graph(GraphValue::myerson(), Graph::line(5)).coalitions(5), None);
 }
 
 #[test]
@@ -224,8 +220,9 @@ fn a_concept_is_called_efficient_where_its_values_sum_to_what_all_add() {
             continue;
         }
         let partition = partitions().pop().unwrap();
-        let groups = concept.needs_partition().then_some(&partition);
-        let found = concept.enumerate(&random_game(7, 1), groups).unwrap();
+        let groups = concept.needs_partition().then_some(partition);
+        let value = Value::of(concept.clone(), groups, None).unwrap();
+        let found = value.enumerate(&random_game(7, 1)).unwrap();
         let excess = found.values.iter().sum::<f64>() - (found.predictions[0] - found.base[0]);
         assert_eq!(concept.is_efficient(), excess.abs() < 1e-12, "{name}: {excess}");
     }

@@ -187,8 +187,8 @@ fn contributions(odds: &[f64], weights: &Weights, ratio: f64) -> Moments {
 mod tests {
     use super::super::experiment::{ALL, Setting};
     use super::*;
-    use apportion::MarginalGame;
     use apportion::games::Game;
+    use apportion::{MarginalGame, Value};
 
     #[test]
     fn values_are_those_of_the_enumerated_marginal_game() {
@@ -200,7 +200,9 @@ mod tests {
                 let explicand = setting.background.row(60);
                 let game = MarginalGame::new(&setting.model, explicand, &few).unwrap();
                 for kind in Kind::ALL {
-                    let wanted = kind.concept().enumerate(&game, Some(&setting.partition)).unwrap().values;
+                    let groups = (kind != Kind::Shapley).then(|| setting.partition.clone());
+                    let value = Value::of(kind.concept(), groups, None).unwrap();
+                    let wanted = value.enumerate(&game).unwrap().values;
                     for (subject, wanted) in wanted.iter().enumerate() {
                         let got =
                             truth(&setting.model, &setting.partition, kind, subject, explicand, &few).value;

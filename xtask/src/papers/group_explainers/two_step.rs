@@ -14,8 +14,8 @@
 
 use anyhow::Result;
 use apportion::games::{Centred, Game, Partition, QuotientGame, SubGame};
-use apportion::values::{SolutionConcept, enumerate};
-use apportion::{MarginalGame, Semivalue};
+use apportion::values::enumerate;
+use apportion::{MarginalGame, Semivalue, Value};
 
 use super::experiment::{ALL, Setting};
 use super::runs;
@@ -69,7 +69,7 @@ impl Form {
     fn values(self, game: &dyn Game, partition: &Partition) -> Result<Vec<f64>> {
         match self {
             Self::Printed => printed(game, partition),
-            Self::Corrected => Ok(SolutionConcept::TwoStepShapley.enumerate(game, Some(partition))?.values),
+            Self::Corrected => Ok(Value::two_step(partition.clone()).enumerate(game)?.values),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // the tests and each example use their own part
 
-use apportion::estimators::exact_in_groups;
+use apportion::estimators::exact_of;
 use apportion::games::{Coalitions, GameError, GaussianLaw};
 use apportion::{
     Budget, Explainer, Explanation, Game, GameExplainer, Method, Model, Partition, Semivalue, Value,
@@ -45,7 +45,7 @@ impl Setting {
     /// The values of `explicand` without any draws.
     pub(crate) fn truth(&self, explicand: &[f64], value: &Value) -> Vec<f64> {
         let game = Noiseless { setting: self, explicand };
-        exact_in_groups(&game, &value.concept(), value.groups()).expect("a game").values
+        exact_of(&game, value).expect("a game").values
     }
 
     /// From as many draws, or without any where that is none. None where the budget is too small.

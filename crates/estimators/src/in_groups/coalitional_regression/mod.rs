@@ -62,6 +62,7 @@ mod two_step;
 use apportion_games::{Cached, Counted, Game, Partition, QuotientGame};
 use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept};
 
+use super::structured;
 use crate::error::{EstimatorError, Result};
 use crate::registry::specs;
 use crate::report::Explanation;
@@ -156,10 +157,10 @@ impl CoalitionalRegression {
     /// # Errors
     ///
     /// [`EstimatorError::OtherValue`] for values without groups, and laws other than the Shapley value, the Banzhaf value and weighted
-    /// Banzhaf values; [`EstimatorError::Value`] as [`SolutionConcept::check`].
+    /// Banzhaf values; [`EstimatorError::Value`] as [`Value::check`](apportion_values::Value::check).
     pub fn new(value: impl Into<SolutionConcept>, partition: Partition) -> Result<Self, EstimatorError> {
         let value = value.into();
-        value.check(partition.players(), Some(&partition))?;
+        structured(&value, Some(&partition), None)?.check(partition.players())?;
         let estimator = Self { value, partition, grows: false, standard_errors: StandardErrors::default() };
         if estimator.task().is_some() { Ok(estimator) } else { Err(estimator.refusal()) }
     }

@@ -16,10 +16,11 @@ mod growing;
 mod walk;
 
 use apportion_games::{Game, Hierarchy, Partition, QuotientGame};
-use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept, Value};
+use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept, Value, ValueError};
 
 use self::growing::Grown;
 use self::walk::{MOST_DRAWS, Path, Structure, Walk};
+use super::structured;
 use crate::error::{EstimatorError, Result};
 use crate::registry::specs;
 use crate::report::Explanation;
@@ -27,7 +28,7 @@ use crate::run::{Estimator, Evaluations, check_draws, units};
 use crate::support::FullBudget;
 use crate::support::product_draws::{
     Estimates, Finished, Plan, PlayerEstimates, ProductDraws, Strata, affordable_draws, averages,
-    exact_over_within, exact_within, explanation,
+    exact_within, explanation,
 };
 
 /// The mean of all players' marginal contributions along random nested orders, each walked from ∅ to N in one scenario that is drawn with it.
@@ -82,14 +83,14 @@ use crate::support::product_draws::{
 /// ```
 /// use apportion_estimators::{Estimator, NestedPermutation};
 /// use apportion_games::{Background, MarginalGame, Partition};
-/// use apportion_values::SolutionConcept;
+/// use apportion_values::{SolutionConcept, Value};
 ///
 /// let model = |row: &[f64]| row[0] * row[1] + row[2];
 /// let background = Background::rows((0..300).map(|i| f64::from(i % 7)).collect::<Vec<_>>(), 3)?;
 /// let game = MarginalGame::new(&model, &[2.0, 5.0, 1.0], &background)?;
 /// let partition = Partition::new(3, vec![vec![0, 1], vec![2]])?;
 ///
-/// let truth = SolutionConcept::owen().enumerate(&game, Some(&partition))?;
+/// let truth = Value::owen(partition.clone()).enumerate(&game)?;
 /// // 400 scenario evaluations beside v(∅) and v(N): 66 pairs of 6.
 /// let explanation = NestedPermutation::grouped(SolutionConcept::owen(), partition)?.estimate(&game, 6, 3)?;
 /// assert_eq!((explanation.evaluations, explanation.diagnostics.permutations), (6, Some(132)));
@@ -178,7 +179,7 @@ impl NestedPermutation {
             });
         }
         let players = estimator.partition().map_or(1, Partition::players);
-        estimator.value.check(players, estimator.partition())?;
+        estimator.structured()?.check(players)?;
         Ok(estimator)
     }
 
@@ -282,8 +283,8 @@ impl NestedPermutation {
     }
 
     /// The value over a hierarchy, where it is of one.
-    fn over_hierarchy(&self) -> Option<Value> {
-        self.hierarchy.clone().map(Value::owen_over)
+    fn structured(&self) -> Result<Value, ValueError> {
+        structured(&self.value, self.partition(), self.hierarchy.as_ref())
     }
 
     /// Refuses games without players and those that the partition does not fit.
@@ -291,10 +292,7 @@ impl NestedPermutation {
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers);
         }
-        match self.over_hierarchy() {
-            Some(value) => value.check(game.players())?,
-            None => self.value.check(game.players(), self.partition())?,
-        };
+        self.structured()?.check(game.players())?;
         Ok(())
     }
 
@@ -320,15 +318,12 @@ impl Estimator for NestedPermutation {
     /// less in a game of more scenarios.
     fn minimum_budget(&self, players: usize) -> usize {
         let least = self.rows_per_draw(players, 1).saturating_add(2);
-        if let Some(value) = self.over_hierarchy() {
-            let exact = value.check(players).ok().and_then(|_| value.coalitions(players));
-            let may_enumerate = self.full_budget == FullBudget::Enumerate;
-            return exact.filter(|_| may_enumerate).map_or(least, |exact| exact.min(least));
-        }
-        if self.full_budget == FullBudget::Sample || self.value.check(players, self.partition()).is_err() {
+        if self.full_budget == FullBudget::Sample {
             return least;
         }
-        self.value.coalitions(players, self.partition()).map_or(least, |exact| exact.min(least))
+        let exact =
+            self.structured().and_then(|value| value.check(players).map(|_| value.coalitions(players)));
+        exact.ok().flatten().map_or(least, |exact| exact.min(least))
     }
 
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
@@ -336,11 +331,7 @@ impl Estimator for NestedPermutation {
         let rows = self.rows_per_draw(game.players(), game.scenarios());
         // Where v(∅) and v(N) are all there is, nothing is left to draw.
         if self.full_budget == FullBudget::Enumerate || rows == 0 {
-            let exact = match self.over_hierarchy() {
-                Some(value) => exact_over_within(self, &value, game, budget)?,
-                None => exact_within(self, self.partition(), game, budget)?,
-            };
-            if let Some(exact) = exact {
+            if let Some(exact) = exact_within(self, &self.structured()?, game, budget)? {
                 return Ok(exact);
             }
         }

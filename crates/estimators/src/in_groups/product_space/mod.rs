@@ -17,6 +17,7 @@ use apportion_samplers::SamplerError;
 use apportion_values::{CoalitionalValue, SolutionConcept, Value, ValueError};
 
 use self::contributions::{BLOCK_BITS, Contributions, Laws, two_step_rows};
+use super::structured;
 use crate::error::{EstimatorError, Result};
 use crate::registry::specs;
 use crate::report::{BoundedDraws, ErrorLaw, Explanation};
@@ -24,7 +25,7 @@ use crate::run::{Estimator, check_draws, units};
 use crate::support::FullBudget;
 use crate::support::product_draws::{
     Estimates, Finished, Plan, PlayerEstimates, ProductDraws, Scenarios, Strata, affordable_draws, averages,
-    exact_over_within, exact_within, explanation,
+    exact_within, explanation,
 };
 
 /// The mean of each player's marginal contributions to coalitions that are drawn for that player alone, each in one scenario of the game
@@ -77,14 +78,14 @@ use crate::support::product_draws::{
 /// ```
 /// use apportion_estimators::{Estimator, ProductSpace};
 /// use apportion_games::{Background, MarginalGame, Partition};
-/// use apportion_values::SolutionConcept;
+/// use apportion_values::{SolutionConcept, Value};
 ///
 /// let model = |row: &[f64]| row[0] * row[1] + row[2];
 /// let background = Background::rows((0..300).map(|i| f64::from(i % 7)).collect::<Vec<_>>(), 3)?;
 /// let game = MarginalGame::new(&model, &[2.0, 5.0, 1.0], &background)?;
 /// let partition = Partition::new(3, vec![vec![0, 1], vec![2]])?;
 ///
-/// let truth = SolutionConcept::owen().enumerate(&game, Some(&partition))?;
+/// let truth = Value::owen(partition.clone()).enumerate(&game)?;
 /// // 7 evaluations of 100 rows: 500 scenario evaluations beside v(∅) and v(N), 83 draws of 6.
 /// let explanation = ProductSpace::grouped(SolutionConcept::owen(), partition).estimate(&game, 7, 3)?;
 /// assert_eq!((explanation.evaluations, explanation.model_rows), (7, 698));
@@ -205,35 +206,33 @@ impl ProductSpace {
             Mode::TrueMarginal => (game.scenarios(), game.scenarios()),
         };
         check_draws(draws, least, most)?;
-        if let Some(Value::OverHierarchy(value, hierarchy)) = &self.over_hierarchy() {
-            return self.sample(game, Laws::over(value, hierarchy)?, players, draws, seed);
-        }
-        match (&self.value, &self.partition) {
-            (SolutionConcept::Quotient(semivalue), Some(partition)) => {
+        match &self.structured()? {
+            Value::Quotient(semivalue, partition) => {
                 let quotient = QuotientGame::new(game, partition)?;
                 let whole = Partition::whole(partition.len());
                 self.sample(&quotient, Laws::semivalue(semivalue, &whole)?, players, draws, seed)
             }
-            (SolutionConcept::Coalitional(value), Some(partition)) => {
+            Value::Coalitional(value, partition) => {
                 self.sample(game, Laws::coalitional(value, partition)?, players, draws, seed)
             }
-            (SolutionConcept::TwoStepShapley, Some(partition)) => {
+            Value::OverHierarchy(value, hierarchy) => {
+                self.sample(game, Laws::over(value, hierarchy)?, players, draws, seed)
+            }
+            Value::TwoStepShapley(partition) => {
                 self.sample(game, Laws::two_step(partition)?, players, draws, seed)
             }
-            (SolutionConcept::Semivalue(semivalue), _) => {
+            Value::Semivalue(semivalue) => {
                 let whole = Partition::whole(game.players());
                 self.sample(game, Laws::semivalue(semivalue, &whole)?, players, draws, seed)
             }
-            (SolutionConcept::Linear(value), _) => {
-                self.sample(game, Laws::linear(value, players)?, players, draws, seed)
-            }
-            _ => Err(ValueError::NoPartition { value: self.value.to_string() }.into()),
+            Value::Linear(value) => self.sample(game, Laws::linear(value, players)?, players, draws, seed),
+            other => Err(ValueError::NoGraph { value: other.concept().to_string() }.into()),
         }
     }
 
-    /// The value over a hierarchy, where it is of one.
-    fn over_hierarchy(&self) -> Option<Value> {
-        Value::over(self.value.clone(), self.hierarchy.clone()?).ok()
+    /// The value with its groups or its hierarchy.
+    fn structured(&self) -> Result<Value, ValueError> {
+        structured(&self.value, self.partition(), self.hierarchy.as_ref())
     }
 
     /// Draws for `players` of a game whose players they are.
@@ -261,10 +260,7 @@ impl ProductSpace {
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers);
         }
-        let values = match self.over_hierarchy() {
-            Some(value) => value.check(game.players())?,
-            None => self.value.check(game.players(), self.partition.as_ref())?,
-        };
+        let values = self.structured()?.check(game.players())?;
         // The number of a stream has room for a million players.
         if values > MOST_PLAYERS {
             return Err(SamplerError::Players { given: values, most: MOST_PLAYERS }.into());
@@ -344,24 +340,18 @@ impl Estimator for ProductSpace {
     /// as a draw costs less in a game of more scenarios.
     fn minimum_budget(&self, players: usize) -> usize {
         let least = self.rows_per_draw(players).saturating_add(2);
-        if let Some(value) = self.over_hierarchy() {
-            let exact = value.check(players).ok().and_then(|_| value.coalitions(players));
-            return exact.filter(|_| self.may_enumerate()).map_or(least, |exact| exact.min(least));
-        }
-        if !self.may_enumerate() || self.value.check(players, self.partition()).is_err() {
+        if !self.may_enumerate() {
             return least;
         }
-        self.value.coalitions(players, self.partition()).map_or(least, |exact| exact.min(least))
+        let exact =
+            self.structured().and_then(|value| value.check(players).map(|_| value.coalitions(players)));
+        exact.ok().flatten().map_or(least, |exact| exact.min(least))
     }
 
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         let count = self.check(game)?;
         if self.may_enumerate() {
-            let exact = match self.over_hierarchy() {
-                Some(value) => exact_over_within(self, &value, game, budget)?,
-                None => exact_within(self, self.partition(), game, budget)?,
-            };
-            if let Some(exact) = exact {
+            if let Some(exact) = exact_within(self, &self.structured()?, game, budget)? {
                 return Ok(exact);
             }
         }

@@ -128,7 +128,8 @@ impl OptimizedMonteCarlo {
     /// The same estimate, each draw in one scenario.
     fn in_scenarios(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         if self.full_budget == FullBudget::Enumerate
-            && let Some(exact) = exact_within(self, None, game, budget)?
+            && let Some(exact) =
+                exact_within(self, &apportion_values::Semivalue::Shapley.into(), game, budget)?
         {
             return Ok(exact);
         }

@@ -1,45 +1,25 @@
 //! Exact values where they cost no more than the budget.
 
-use apportion_games::{Game, Partition};
+use apportion_games::Game;
 use apportion_values::Value;
 
 use crate::error::Result;
 use crate::report::Explanation;
 use crate::run::Estimator;
-use crate::support::{MOST_REMEMBERED, exact_in_groups, exact_of};
+use crate::support::{MOST_REMEMBERED, exact_of};
 
-/// The exact values, where they look at no more coalitions than `budget`; each is asked for once.
-///
-/// # Errors
-///
-/// As [`exact_in_groups`].
-pub(crate) fn exact_within(
-    estimator: &dyn Estimator,
-    partition: Option<&Partition>,
-    game: &dyn Game,
-    budget: usize,
-) -> Result<Option<Explanation>> {
-    let value = estimator.value();
-    let most = if value.needs_partition() { budget.min(MOST_REMEMBERED) } else { budget };
-    if value.coalitions(game.players(), partition).is_none_or(|coalitions| coalitions > most) {
-        return Ok(None);
-    }
-    let method = estimator.name().to_owned();
-    Ok(Some(Explanation { method, ..exact_in_groups(game, &value, partition)? }))
-}
-
-/// The same of a value over a hierarchy of groups.
+/// The exact values, where they look at no more coalitions than `budget`; each is evaluated once.
 ///
 /// # Errors
 ///
 /// As [`exact_of`].
-pub(crate) fn exact_over_within(
+pub(crate) fn exact_within(
     estimator: &dyn Estimator,
     value: &Value,
     game: &dyn Game,
     budget: usize,
 ) -> Result<Option<Explanation>> {
-    let most = budget.min(MOST_REMEMBERED);
+    let most = if value.concept().needs_partition() { budget.min(MOST_REMEMBERED) } else { budget };
     if value.coalitions(game.players()).is_none_or(|coalitions| coalitions > most) {
         return Ok(None);
     }

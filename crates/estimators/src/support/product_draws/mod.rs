@@ -17,7 +17,7 @@ mod strata;
 
 pub(crate) use averages::{Asked, Plan, ProductDraws, averages};
 pub(crate) use budget::{affordable_draws, explanation};
-pub(crate) use full_enumeration::{exact_over_within, exact_within};
+pub(crate) use full_enumeration::exact_within;
 pub(crate) use moments::Moments;
 pub(crate) use scenarios::{Scenarios, law_of_scenarios};
 pub use strata::PlayerEstimates;

@@ -12,7 +12,7 @@ use apportion_games::{
     stream,
 };
 use apportion_samplers::{Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw, WithReplacement};
-use apportion_values::{CoalitionalValue, Semivalue};
+use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept, Value};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
@@ -21,6 +21,12 @@ pub(crate) fn random_table(players: usize, outputs: usize, around: f64, seed: u6
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let values = (0..outputs << players).map(|_| around + f64::from(rng.random_range(-1024..1024)) / 1024.0);
     TabulatedGame::new(values.collect(), outputs).expect("a full table")
+}
+
+/// This value in these groups, which semivalues of players do not have.
+pub(crate) fn in_groups(concept: &SolutionConcept, groups: &Partition) -> Value {
+    let groups = concept.needs_partition().then(|| groups.clone());
+    Value::of(concept.clone(), groups, None).expect("a value without a graph")
 }
 
 /// Groups of these sizes, their members scattered.
