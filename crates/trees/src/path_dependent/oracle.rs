@@ -6,7 +6,7 @@ use apportion_games::{Partition, Shared};
 use apportion_models::Ensemble;
 
 use super::coalitional;
-use super::interactions::Partners;
+use super::interactions::partners::Partners;
 use super::leaves::Ready;
 use super::program::Program;
 use crate::engine::kept::Kept;

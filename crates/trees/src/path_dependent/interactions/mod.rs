@@ -30,13 +30,13 @@
 //! is not for this kernel; [`by_size`](super::by_size) multiplies only.
 
 mod kernel;
-mod partners;
+pub(super) mod partners;
 
 use apportion_games::Rows;
 use apportion_values::{Attributions, Value};
 
 pub(super) use self::kernel::OfPairs;
-pub(super) use self::partners::Partners;
+use self::partners::Partners;
 use super::block;
 use super::by_size::BySize;
 use super::lanes::rules;
