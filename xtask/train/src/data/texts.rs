@@ -21,7 +21,7 @@ pub(crate) enum Reading {
 /// The characters that have ids, from 1 on; 0 is padding. Others are blanks.
 pub(crate) const ALPHABET: &str = " abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// The texts in `file`, cut to `width` ids or padded with 0 at the end.
+/// The texts in `file`, cut to `width` ids or padded with 0 at the end. Reviews keep their last words, as the authors' code has it.
 ///
 /// # Errors
 ///
