@@ -15,7 +15,7 @@ fn rows(count: usize, features: usize) -> Vec<f64> {
 }
 
 fn model(name: &str) -> Ensemble {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../xtask/data");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../xtask/lab/data");
     Ensemble::from_path(folder.join(format!("{name}_xgb.json.gz"))).expect("a model in the repository")
 }
 

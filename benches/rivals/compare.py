@@ -4,7 +4,7 @@
     python3 benches/rivals/compare.py [--data DIR] [--venv DIR] [--sections trees,overhead] [--repeat 5] [--out FILE.json]
 
 Makes its own virtual environment (shap, xgboost, numpy, pandas) under target/rivals-venv unless --venv names one, and builds the release
-binaries. DIR holds data/*.csv and models/*.json (default ../shared where it exists); without it the data in xtask/data are used.
+binaries. DIR holds data/*.csv and models/*.json (default ../shared where it exists); without it the data in xtask/lab/data are used.
 
 One thread everywhere; CPU seconds of the timed part only (model loading and file reading excluded), the least of the repetitions, peers
 and ours in turn within each repetition.

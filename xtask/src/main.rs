@@ -1,32 +1,17 @@
-//! Automation of the workspace: `cargo xtask reproduce fig2` regenerates Figure 2 of every paper.
+//! Automation of the workspace: `cargo xtask check` checks its rules; `cargo xtask reproduce fig2` regenerates Figure 2 of every paper, by the
+//! laboratory (`xtask/lab`), which this program builds and runs.
 
-mod benchmark;
 mod check;
-mod comparison;
+mod forward;
 mod instructions;
-mod laboratory;
 mod mutants;
-mod papers;
 mod release;
-mod reproduce;
-mod told;
-mod train;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use reproduce::catalogue::Paper;
-use told::aside;
-
-/// All that can be made again: the papers, and the benchmark of the estimators.
-static CATALOGUE: [Paper; 6] = [
-    papers::leverage_shap::PAPER,
-    papers::kernel_banzhaf::PAPER,
-    papers::group_explainers::PAPER,
-    papers::projected_sgd::PAPER,
-    papers::l_c_shapley::PAPER,
-    benchmark::PAPER,
-];
+use forward::Forwarded;
+use xtask::{Usage, aside};
 
 /// Automation of the workspace.
 #[derive(Debug, Parser)]
@@ -38,31 +23,40 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Reproduce(reproduce::cli::Reproduce),
-    Laboratory(laboratory::cli::Laboratory),
-    Paper(laboratory::cli::PaperFolder),
-    Compare(laboratory::cli::Compare),
-    Cite(laboratory::cli::Cite),
+    /// Regenerates figures and tables of the papers, with a verdict on each claim
+    #[command(disable_help_flag = true)]
+    Reproduce(Forwarded),
+    /// Compares estimators on datasets of your own
+    #[command(disable_help_flag = true)]
+    Laboratory(Forwarded),
+    /// Makes the figures and verdicts of a paper in a folder
+    #[command(disable_help_flag = true)]
+    Paper(Forwarded),
+    /// Compares two runs of the laboratory
+    #[command(disable_help_flag = true)]
+    Compare(Forwarded),
+    /// Prints BibTeX entries of the papers
+    #[command(disable_help_flag = true)]
+    Cite(Forwarded),
     Mutants(mutants::Mutants),
-    Train(train::Train),
+    /// Trains the networks of the papers; the first time it builds the trainer, which takes minutes
+    #[command(disable_help_flag = true)]
+    Train(Forwarded),
     Check(check::Check),
     Instructions(instructions::Instructions),
     Release(release::Release),
 }
 
-/// Exit status 0, 1 (failed) or 2 (asked for what is not there).
+/// Exit status 0, 1 (failed) or 2 (wrong arguments); of a program that is run for it, that program's.
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
-        Command::Reproduce(arguments) if arguments.is_of_own_datasets() => {
-            laboratory::figures(&arguments, &CATALOGUE)
-        }
-        Command::Reproduce(arguments) => reproduce::run(&arguments, &CATALOGUE),
-        Command::Laboratory(arguments) => laboratory::run(&arguments),
-        Command::Paper(arguments) => laboratory::paper(&arguments),
-        Command::Compare(arguments) => laboratory::compare(&arguments),
-        Command::Cite(arguments) => laboratory::cite(&arguments, &CATALOGUE),
+        Command::Reproduce(arguments) => return forward::laboratory("reproduce", &arguments),
+        Command::Laboratory(arguments) => return forward::laboratory("laboratory", &arguments),
+        Command::Paper(arguments) => return forward::laboratory("paper", &arguments),
+        Command::Compare(arguments) => return forward::laboratory("compare", &arguments),
+        Command::Cite(arguments) => return forward::laboratory("cite", &arguments),
+        Command::Train(arguments) => return forward::trainer(&arguments),
         Command::Mutants(arguments) => mutants::run(&arguments),
-        Command::Train(arguments) => train::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Instructions(arguments) => instructions::run(&arguments),
         Command::Release(arguments) => release::run(&arguments),
@@ -71,7 +65,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             aside!("error: {error:#}");
-            if error.is::<reproduce::Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+            if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }

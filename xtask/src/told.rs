@@ -6,23 +6,21 @@ use std::process::{Command, Output};
 use anyhow::{Context, Result, bail, ensure};
 
 /// Prints a line. That nobody reads it (`| head`) does not end what is being made.
+#[macro_export]
 macro_rules! say {
     ($($part:tt)*) => {{
         use std::io::Write as _;
         let _ = writeln!(std::io::stdout(), $($part)*);
     }};
 }
-pub(crate) use say;
-
 /// Prints a line to standard error.
+#[macro_export]
 macro_rules! aside {
     ($($part:tt)*) => {{
         use std::io::Write as _;
         let _ = writeln!(std::io::stderr(), $($part)*);
     }};
 }
-pub(crate) use aside;
-
 /// Lines that are shown of a program that failed.
 const SHOWN: usize = 20;
 
@@ -31,18 +29,26 @@ const SHOWN: usize = 20;
 /// # Errors
 ///
 /// If it cannot be run, or fails.
-pub(crate) fn line(program: &str, arguments: &[&str]) -> Result<String> {
+pub fn line(program: &str, arguments: &[&str]) -> Result<String> {
     line_in(Path::new("."), program, arguments)
 }
 
 /// The same, run in this folder.
-pub(crate) fn line_in(folder: &Path, program: &str, arguments: &[&str]) -> Result<String> {
+///
+/// # Errors
+///
+/// If it cannot be run, or fails.
+pub fn line_in(folder: &Path, program: &str, arguments: &[&str]) -> Result<String> {
     let output = run(Command::new(program).args(arguments).current_dir(folder))?;
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
 /// Runs git in the repository.
-pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<()> {
+///
+/// # Errors
+///
+/// If it cannot be run, or fails.
+pub fn git(root: &Path, arguments: &[&str]) -> Result<()> {
     line_in(root, "git", arguments).map(drop)
 }
 
@@ -51,7 +57,7 @@ pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<()> {
 /// # Errors
 ///
 /// If it cannot be started, or fails: with the last lines that it wrote.
-pub(crate) fn run(command: &mut Command) -> Result<Output> {
+pub fn run(command: &mut Command) -> Result<Output> {
     let name = command.get_program().to_string_lossy().into_owned();
     let arguments: Vec<String> =
         command.get_args().map(|argument| argument.to_string_lossy().into_owned()).collect();
@@ -72,7 +78,7 @@ pub(crate) fn run(command: &mut Command) -> Result<Output> {
 /// # Errors
 ///
 /// If it is not.
-pub(crate) fn is_there(command: &mut Command, how_to_get_it: &str) -> Result<()> {
+pub fn is_there(command: &mut Command, how_to_get_it: &str) -> Result<()> {
     let is_there = command.output().is_ok_and(|output| output.status.success());
     ensure!(
         is_there,

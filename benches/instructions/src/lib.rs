@@ -10,7 +10,7 @@ use apportion::trees::Ensemble;
 /// A model of the repository.
 pub fn model(name: &str) -> Ensemble {
     one_thread();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/data");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/lab/data");
     Ensemble::from_path(folder.join(format!("{name}_xgb.json.gz"))).expect("a model in the repository")
 }
 

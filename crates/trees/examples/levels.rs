@@ -20,7 +20,7 @@ fn grouped(members: &[Member], size: usize) -> Vec<Member> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/data");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/lab/data");
     println!("model, game, rows, background: Shapley, then Owen of two, three, four and five levels");
     for name in ["diabetes", "correlated60"] {
         let ensemble = Ensemble::from_path(folder.join(format!("{name}_xgb.json.gz")))?;

@@ -13,8 +13,6 @@
 //! | [`readmes`] | the examples in READMEs are tests |
 //! | [`links`] | relative links lead to files |
 //! | [`rust_versions`] | the Rust that manifests and READMEs promise is enough |
-//! | [`methods`] | the command's README names every method |
-//! | [`claims`] | claims of `docs/claims.md` that do not hold have reasons, and own claims are apart |
 //! | [`duplicates`] | a package is built in one version |
 //! | [`licences`] | what users build may be used under our licences |
 //! | [`policy`] | which licences and which packages in several versions are allowed |
@@ -23,7 +21,6 @@
 //! Each check is a function from texts to findings, so its tests are small made-up texts.
 
 mod circles;
-mod claims;
 mod duplicates;
 mod files;
 mod finding;
@@ -31,7 +28,6 @@ mod front_pages;
 mod licences;
 mod links;
 mod metadata;
-mod methods;
 mod module_docs;
 mod policy;
 mod readmes;
@@ -43,12 +39,11 @@ mod version;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::reproduce::verdict::has_reason;
-use crate::reproduce::workspace;
 use files::files_under;
 use metadata::Metadata;
 use policy::Policy;
 pub(crate) use tools::{deny, semver};
+use xtask::workspace;
 
 /// Checks what a program can check of the rules of the house.
 #[derive(Debug, Args)]
@@ -93,8 +88,6 @@ pub(crate) fn rules() -> Result<()> {
         ("READMEs", readmes::findings(&files, &metadata.members())),
         ("links", links::findings(&files, |path| root.join(path).exists())),
         ("Rust versions", rust_versions::findings(&files, &metadata)),
-        ("methods", methods::findings(&files)),
-        ("claims", claims::findings(&files, has_reason)),
         ("duplicates", duplicates::findings(&metadata.shipped(), &policy)),
         ("licences", licences::findings(&metadata.shipped(), &policy)),
     ];

@@ -80,7 +80,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::workspace;
+    use xtask::workspace;
 
     #[test]
     fn the_policy_of_the_repository_can_be_read() {

@@ -10,10 +10,11 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::reproduce::files::write_atomically;
-use crate::reproduce::report::{Entry, Table, row};
-use crate::reproduce::workspace;
-use crate::told::{is_there, line, run as run_program};
+use xtask::files::write_atomically;
+use xtask::row;
+use xtask::table::{Entry, Table};
+use xtask::told::{is_there, line, run as run_program};
+use xtask::workspace;
 
 /// Counts instructions of the hot kernels, and fails where one takes 3 % more than recorded.
 #[derive(Debug, Args)]

@@ -17,9 +17,9 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::reproduce::{Usage, workspace};
 use mutant::{Catcher, Mutant};
 use tree::Tree;
+use xtask::{Usage, workspace};
 
 /// Applies mutants to a copy of the repository, and tells which are caught.
 #[derive(Debug, Args)]
@@ -146,7 +146,7 @@ fn compiles(tree: &Tree) -> Result<bool> {
 
 fn cargo(tree: &Tree) -> Command {
     let mut command = Command::new("cargo");
-    command.args(["test", "--release", "--quiet", "--package", "xtask"]);
+    command.args(["test", "--release", "--quiet", "--package", "lab"]);
     command.current_dir(tree.path()).env("CARGO_TARGET_DIR", tree.builds()).env("INSTA_UPDATE", "no");
     // A mutant changes little: compile that alone.
     command.env("CARGO_INCREMENTAL", "1");
@@ -158,7 +158,7 @@ fn command(catcher: &Catcher, tree: &Tree) -> Command {
     match catcher {
         Catcher::Unit(name) => {
             let mut test = cargo(tree);
-            test.args(["--bin", "xtask", name]);
+            test.args(["--bin", "lab", name]);
             test
         }
         Catcher::Test(name) => {
@@ -167,7 +167,7 @@ fn command(catcher: &Catcher, tree: &Tree) -> Command {
             test
         }
         Catcher::Check(artefact) => {
-            let mut check = Command::new(tree.builds().join("release/xtask"));
+            let mut check = Command::new(tree.builds().join("release/lab"));
             check.args(["reproduce", "--check", artefact, "--fresh", "--out"]);
             check.arg(tree.builds().join("check")).current_dir(tree.path());
             check

@@ -35,7 +35,7 @@ pub(super) struct Mutant {
 /// What should catch it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Catcher {
-    /// A unit test of xtask.
+    /// A unit test of the laboratory.
     Unit(String),
     /// A test of the harness, which compares with snapshots.
     Test(String),
@@ -46,8 +46,8 @@ pub(super) enum Catcher {
 impl fmt::Display for Catcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unit(name) => write!(f, "cargo test --package xtask --bin xtask {name}"),
-            Self::Test(name) => write!(f, "cargo test --package xtask --test reproduce {name}"),
+            Self::Unit(name) => write!(f, "cargo test --package lab --bin lab {name}"),
+            Self::Test(name) => write!(f, "cargo test --package lab --test reproduce {name}"),
             Self::Check(artefact) => write!(f, "cargo xtask reproduce --check {artefact}"),
         }
     }

@@ -18,12 +18,13 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
-use crate::reproduce::files::write_atomically;
-use crate::reproduce::report::{Table, row};
-use crate::reproduce::{Usage, workspace};
-use crate::told::{self, git};
 use number::Number;
 use steps::{Planned, STEPS, Step};
+use xtask::files::write_atomically;
+use xtask::row;
+use xtask::table::Table;
+use xtask::told::{self, git};
+use xtask::{Usage, workspace};
 
 /// Checks all that a release needs; without --dry-run writes its version and change log, commits and tags.
 #[derive(Debug, Args)]

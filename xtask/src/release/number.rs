@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::told;
+use xtask::told;
 
 /// `MAJOR.MINOR.PATCH`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +61,9 @@ fn is_ours(lines: &[&str], at: usize) -> bool {
     let section = lines[..at].iter().rev().map(|line| line.trim()).find(|line| line.starts_with('['));
     let is_package = matches!(section, Some("[package]" | "[workspace.package]"));
     let is_locked = section == Some("[[package]]")
-        && before.is_some_and(|line| line.starts_with("name = \"apportion") || line == "name = \"xtask\"");
+        && before.is_some_and(|line| {
+            line.starts_with("name = \"apportion") || line == "name = \"xtask\"" || line == "name = \"lab\""
+        });
     let is_needed = line.starts_with("apportion") && line.contains("path = ");
     // A citation has no sections.
     let is_cited = section.is_none() && line.starts_with("version: ");
@@ -173,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_files_of_this_repository_agree() {
-        let root = crate::reproduce::workspace();
+        let root = xtask::workspace();
         let version = of_workspace(&root).unwrap();
         assert_eq!(version.to_string(), env!("CARGO_PKG_VERSION"));
         // Where the source is not in a repository there is no list of files.

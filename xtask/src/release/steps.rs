@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::number::Number;
 use super::{changes, number};
-use crate::told::{is_there, line_in, run};
 use crate::{check, instructions};
+use xtask::told::{is_there, line_in, run};
 
 /// What steps are told.
 pub(super) struct Planned {
@@ -102,9 +102,8 @@ fn semver(planned: &Planned) -> Result<String> {
     })
 }
 
-/// Of all artefacts, also of those that take too long for the checks of every change; by this program, started once more.
+/// Of all artefacts, also of those that take too long for the checks of every change.
 fn verdicts(planned: &Planned) -> Result<String> {
-    let harness = std::env::current_exe().context("cannot find this program")?;
     let out = planned.root.join("target/release-verdicts");
     // What an earlier run remembers may be of another source.
     if out.exists() {
@@ -112,8 +111,18 @@ fn verdicts(planned: &Planned) -> Result<String> {
     }
     let said = line_in(
         &planned.root,
-        &harness.to_string_lossy(),
-        &["reproduce", "--check", "--out", &out.to_string_lossy()],
+        "cargo",
+        &[
+            "run",
+            "--release",
+            "--package",
+            "lab",
+            "--",
+            "reproduce",
+            "--check",
+            "--out",
+            &out.to_string_lossy(),
+        ],
     )?;
     Ok(said.lines().last().unwrap_or_default().to_owned())
 }
@@ -183,7 +192,7 @@ fn wheels(planned: &Planned) -> Result<String> {
     run(Command::new(environment.join("bin/pip"))
         .args(["install", "--quiet", "--disable-pip-version-check"])
         .arg(&wheel))?;
-    let model = planned.root.join("xtask/data/iris_xgb.json.gz");
+    let model = planned.root.join("xtask/lab/data/iris_xgb.json.gz");
     let said = line_in(
         &folder,
         &environment.join("bin/python").to_string_lossy(),

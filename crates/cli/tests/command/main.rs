@@ -33,6 +33,7 @@ mod places;
 mod predict;
 #[cfg(unix)]
 mod program;
+mod readme;
 mod refusals;
 mod rows;
 mod streams;

@@ -1,0 +1,226 @@
+//! The folder of a run: never one that is there already, and never half of one.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::interrupt;
+use super::record::{EstimateLine, FORMAT, Record, RunLine};
+use crate::reproduce::store::sha256;
+use xtask::files::write_atomically;
+
+const RECORD: &str = "run.json";
+const RUNS: &str = "runs.csv";
+const ESTIMATES: &str = "estimates.csv";
+
+/// Makes a folder of this name in `out`; where one is there, with the first number from 2 that is free behind it.
+///
+/// # Errors
+///
+/// If it cannot be made.
+pub(crate) fn make(out: &Path, name: &str) -> Result<PathBuf> {
+    std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+    // Made or refused in one step, so that two runs at once have two folders.
+    at_first_free(out, name, |folder| std::fs::create_dir(folder))
+}
+
+/// Does `make` with the first folder of this name, or of this name and a number from 2, for which it does not say that it is there.
+fn at_first_free(out: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> Result<PathBuf> {
+    let names = std::iter::once(name.to_owned()).chain((2_u64..).map(|number| format!("{name}-{number}")));
+    for folder in names.map(|name| out.join(name)) {
+        match make(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty) => {
+            }
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot make the folder {}", folder.display()));
+            }
+        }
+    }
+    bail!("all numbers behind {name} are taken in {}", out.display())
+}
+
+/// A folder that is being filled, under a name that says so. It is gone where it is not finished.
+pub(crate) struct Unfinished<'a> {
+    out: &'a Path,
+    name: String,
+    pub(crate) path: PathBuf,
+}
+
+impl<'a> Unfinished<'a> {
+    /// Makes one in `out`, for a folder of this name.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be made.
+    pub(crate) fn new(out: &'a Path, name: String) -> Result<Self> {
+        let path = make(out, &format!(".{name}.unfinished"))?;
+        interrupt::begin(&path);
+        Ok(Self { out, name, path })
+    }
+
+    /// Gives the folder its name, or where one is there that with the first number from 2 that is free behind it.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses it.
+    pub(crate) fn finish(self) -> Result<PathBuf> {
+        at_first_free(self.out, &self.name, |folder| match folder.symlink_metadata() {
+            Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+            // Where another run was faster, its folder is not empty, and stays.
+            Err(_) => std::fs::rename(&self.path, folder),
+        })
+    }
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        interrupt::finish(&self.path);
+        // It is not there where it has its name by now, and where it stays its name says what it is.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Writes the numbers, and last the record, which says that they are whole and has their digests.
+pub(crate) fn write(
+    folder: &Path,
+    record: &mut Record,
+    runs: &[RunLine],
+    estimates: &[EstimateLine],
+) -> Result<()> {
+    for (name, bytes) in
+        [(RUNS, csv(RunLine::COLUMNS, runs)?), (ESTIMATES, csv(EstimateLine::COLUMNS, estimates)?)]
+    {
+        write_atomically(&folder.join(name), &bytes)?;
+        record.results.push((name.to_owned(), sha256(&bytes)));
+    }
+    let mut json = serde_json::to_vec_pretty(record)?;
+    json.push(b'\n');
+    write_atomically(&folder.join(RECORD), &json)
+}
+
+/// The record of a folder.
+///
+/// # Errors
+///
+/// If it is no folder of a run, or one of another form.
+pub(crate) fn record(folder: &Path) -> Result<Record> {
+    let path = folder.join(RECORD);
+    let bytes = match std::fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => bail!(
+            "{} is no folder of a finished run: it has no {RECORD}; give one that cargo xtask laboratory has made",
+            folder.display()
+        ),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    // The form first: of another one nothing else need be there.
+    let read = || format!("cannot read {}: it is damaged; make the run again", path.display());
+    let json: serde_json::Value = serde_json::from_slice(&bytes).with_context(read)?;
+    let form = json.get("format").and_then(serde_json::Value::as_u64);
+    ensure!(
+        form == Some(FORMAT.into()),
+        "{} is of form {}, and this program reads form {FORMAT}; make the run again, or read it with the version {} that wrote it",
+        path.display(),
+        form.map_or("unknown".to_owned(), |form| form.to_string()),
+        json.get("version").and_then(serde_json::Value::as_str).unwrap_or("(unknown)")
+    );
+    serde_json::from_value(json).with_context(read)
+}
+
+/// The runs of the folder that has this record.
+///
+/// # Errors
+///
+/// If they are not there, or not those that the record was written with.
+pub(crate) fn runs(folder: &Path, record: &Record) -> Result<Vec<RunLine>> {
+    let path = folder.join(RUNS);
+    let bytes = std::fs::read(&path).with_context(|| {
+        format!(
+            "cannot read {}, which {RECORD} is about; copy the whole folder, or make the run again",
+            path.display()
+        )
+    })?;
+    let digest = sha256(&bytes);
+    let is_it = |(name, written): &(String, String)| name == RUNS && *written == digest;
+    ensure!(
+        record.results.iter().any(is_it),
+        "{} is not the file that {RECORD} was written with (its SHA-256 is {digest:.12}…): it was changed, or cut; copy the whole folder \
+         again, or make the run again",
+        path.display()
+    );
+    lines(&bytes).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Lines below the names of their columns, which are there where no line is.
+fn csv(columns: &[&str], lines: &[impl Serialize]) -> Result<Vec<u8>> {
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    writer.write_record(columns)?;
+    lines.iter().try_for_each(|line| writer.serialize(line))?;
+    Ok(writer.into_inner()?)
+}
+
+fn lines<T: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<T>> {
+    Ok(csv::Reader::from_reader(bytes).deserialize().collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_there_is_left_alone() {
+        let out = tempfile::tempdir().unwrap();
+        let names: Vec<PathBuf> = (0..3).map(|_| make(out.path(), "a").unwrap()).collect();
+        assert_eq!(names, ["a", "a-2", "a-3"].map(|name| out.path().join(name)));
+    }
+
+    #[test]
+    fn runs_come_back_to_the_last_bit() {
+        let line = RunLine {
+            dataset: "a,\"b\"".to_owned(),
+            estimator: "c".to_owned(),
+            budget: "5n".to_owned(),
+            run: 0,
+            seed: u64::MAX,
+            explicand_row: 3,
+            evaluations: 20,
+            squared_error: 0.1 + 0.2,
+            relative_squared_error: None,
+            seconds: 5e-324,
+        };
+        let other = RunLine { relative_squared_error: Some(1.0 / 3.0), ..line.clone() };
+        let bytes = csv(RunLine::COLUMNS, &[line.clone(), other.clone()]).unwrap();
+        assert_eq!(lines::<RunLine>(&bytes).unwrap(), [line.clone(), other]);
+        // The names of the columns are those that the lines have.
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.serialize(line).unwrap();
+        let named = writer.into_inner().unwrap();
+        assert_eq!(named.split(|&byte| byte == b'\n').next(), bytes.split(|&byte| byte == b'\n').next());
+        assert!(lines::<RunLine>(&csv(RunLine::COLUMNS, &[] as &[RunLine]).unwrap()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_folder_has_its_name_when_it_is_whole() {
+        let out = tempfile::tempdir().unwrap();
+        let names = || -> Vec<String> {
+            let name =
+                |entry: io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+            let mut names: Vec<String> = std::fs::read_dir(out.path()).unwrap().map(name).collect();
+            names.sort();
+            names
+        };
+        let [one, other] = [(); 2].map(|()| Unfinished::new(out.path(), "a".to_owned()).unwrap());
+        assert_eq!(names(), [".a.unfinished", ".a.unfinished-2"]);
+        std::fs::write(other.path.join("x"), "1").unwrap();
+        assert_eq!(other.finish().unwrap(), out.path().join("a"));
+        std::fs::write(one.path.join("x"), "2").unwrap();
+        assert_eq!(one.finish().unwrap(), out.path().join("a-2"));
+        drop(Unfinished::new(out.path(), "b".to_owned()).unwrap());
+        assert_eq!(names(), ["a", "a-2"]);
+        assert_eq!(std::fs::read(out.path().join("a/x")).unwrap(), b"1");
+    }
+}

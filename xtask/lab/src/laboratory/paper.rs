@@ -1,0 +1,256 @@
+//! `cargo xtask paper`: a paper in a folder of its own, whose `paper.toml` says what is run and what is claimed.
+//!
+//! Every figure or table of such a paper is a run of the laboratory: its keys are the options of `cargo xtask laboratory`, by the same names, read by the
+//! same parser. Paths, and the commands of programs, are of the folder. Claims are judged by the tests that `cargo xtask reproduce` judges by.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use super::checkpoints::Checkpoints;
+use super::claims::Claimed;
+use super::cli::{DatasetFiles, Laboratory, PaperFolder, label};
+use super::options;
+use super::record::Record;
+use super::runs::{Finished, Prepared, refuse_repeated, start};
+use super::{folder, interrupt, summary};
+use crate::reproduce::report::{Report, Skipped, Used, write_summary};
+use crate::reproduce::verdict::{RULES, Verdict};
+use xtask::Usage;
+use xtask::{aside, say};
+
+/// The file that a paper is described in.
+pub(crate) const FILE: &str = "paper.toml";
+
+/// A paper, as its file has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Described {
+    /// The beginning of the name of the folder for the results.
+    name: String,
+    citation: String,
+    pub(crate) bibtex: String,
+    #[serde(default, rename = "artefact")]
+    artefacts: Vec<Artefact>,
+}
+
+/// A figure or table.
+#[derive(Debug, Deserialize)]
+struct Artefact {
+    name: String,
+    shows: String,
+    #[serde(default)]
+    claims: Vec<Claimed>,
+    /// Datasets that are left out, by name, where their files are not there.
+    #[serde(default, rename = "dataset-if-there")]
+    datasets_if_there: Vec<String>,
+    /// What a reader must know.
+    #[serde(default)]
+    notes: Vec<String>,
+    /// The options of `cargo xtask laboratory`.
+    #[serde(flatten)]
+    options: toml::Table,
+}
+
+/// A run that is wanted.
+struct Wanted<'a> {
+    artefact: &'a Artefact,
+    prepared: Prepared,
+    /// Datasets that are not there, and which file of each is not.
+    absent: Vec<Skipped>,
+}
+
+/// The paper in this folder.
+///
+/// # Errors
+///
+/// If there is none, or not as it is wanted.
+pub(crate) fn read(folder: &Path) -> Result<Described> {
+    let path = folder.join(FILE);
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("cannot read {}; give a folder with a paper in it", path.display()))?;
+    let paper: Described = toml::from_str(&text).with_context(|| {
+        format!("{} describes no paper; docs/laboratory.md has an example", path.display())
+    })?;
+    Ok(paper)
+}
+
+/// Makes what is asked for of a paper, with a folder in `out` for each run.
+pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
+    start(arguments.threads)?;
+    let out = std::path::absolute(out)?;
+    let paper = read(&arguments.folder)?;
+    // Paths and commands are of the folder.
+    std::env::set_current_dir(&arguments.folder)
+        .with_context(|| format!("cannot enter {}", arguments.folder.display()))?;
+    // All of it is checked before any of it is run.
+    let wanted: Vec<Wanted<'_>> = selected(&paper, &arguments.only)?
+        .into_iter()
+        .map(|artefact| {
+            wanted(&paper, artefact, arguments)
+                .with_context(|| format!("the artefact {:?} of {FILE}", artefact.name))
+        })
+        .collect::<Result<_>>()?;
+    let whole = folder::make(&out, &paper.name)?;
+    interrupt::begin(&whole);
+    let (mut reports, mut ended) = (Vec::new(), Vec::new());
+    for Wanted { artefact, prepared, absent } in wanted {
+        let cannot = || format!("cannot make {}", artefact.name);
+        let checkpoints = prepared
+            .checkpoints(&out, &format!("{}-{}", paper.name, artefact.name), arguments.fresh)
+            .with_context(cannot)?;
+        let named = |_: &Record| Ok(artefact.name.clone());
+        let finished = prepared.perform(&whole, named, &checkpoints).with_context(cannot)?;
+        ended.push(checkpoints);
+        let report = report(&paper, artefact, &finished, absent)?;
+        let has_figure = !finished.outcome.runs.is_empty();
+        report.write_beside("`runs.csv` and `estimates.csv`", &finished.folder, has_figure)?;
+        for skipped in &report.skipped {
+            aside!("{}: skipped; {}", skipped.name, skipped.how_to_get_it);
+        }
+        say!("{}/{}:", paper.name, artefact.name);
+        for claim in &report.claims {
+            say!("  {}: {} ({})", claim.claim, claim.verdict.words(), claim.evidence);
+        }
+        reports.push(report);
+    }
+    write_summary(&reports, &paper.citation, &whole)?;
+    interrupt::finish(&whole);
+    ended.into_iter().for_each(Checkpoints::forget);
+    let counts = Verdict::count(reports.iter().flat_map(|report| &report.claims));
+    say!("\n{counts}: {}", whole.join("summary.md").display());
+    Ok(())
+}
+
+/// The artefacts of these names, or all.
+fn selected<'a>(paper: &'a Described, only: &[String]) -> Result<Vec<&'a Artefact>> {
+    let names: Vec<&str> = paper.artefacts.iter().map(|artefact| artefact.name.as_str()).collect();
+    // They become names of folders.
+    label(&paper.name).map_err(|error| Usage(format!("the name of {FILE}: {error}")))?;
+    names.iter().try_for_each(|name| label(name).map(drop)).map_err(Usage)?;
+    refuse_repeated("artefact", names.iter().map(|&name| name.to_owned()))?;
+    if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
+        bail!(Usage(format!("{FILE} has no artefact {unknown:?}; it has {}", names.join(", "))));
+    }
+    if names.is_empty() {
+        bail!(Usage(format!("{FILE} has no [[artefact]]: there is nothing to make")));
+    }
+    Ok(paper.artefacts.iter().filter(|artefact| only.is_empty() || only.contains(&artefact.name)).collect())
+}
+
+/// What an artefact asks of the laboratory, checked.
+fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder) -> Result<Wanted<'a>> {
+    let mut options = artefact.options.clone();
+    if let Some(of_command) =
+        ["label", "out", "threads", "fresh"].iter().find(|name| options.contains_key(**name))
+    {
+        bail!(Usage(format!(
+            "{of_command} is no key of {FILE}; leave it out: name is the label, and --out, --threads and --fresh belong to cargo xtask paper"
+        )));
+    }
+    let given = [("runs", arguments.runs.map(u64::from)), ("seed", arguments.seed)];
+    for (name, given) in given.into_iter().filter_map(|(name, given)| Some((name, given?))) {
+        options.insert(name.to_owned(), given.to_string().into());
+    }
+    let mut line = vec!["--label".to_owned(), paper.name.clone()];
+    for (name, value) in &options {
+        match value {
+            toml::Value::Boolean(true) => line.push(format!("--{name}")),
+            toml::Value::Boolean(false) => {}
+            value => line.extend(texts(name, value)?.into_iter().map(|text| format!("--{name}={text}"))),
+        }
+    }
+    let mut absent = Vec::new();
+    for dataset in &artefact.datasets_if_there {
+        let files: DatasetFiles = dataset.parse().map_err(Usage)?;
+        match [&files.rows, &files.model].into_iter().find(|file| !file.is_file()) {
+            None => line.push(format!("--dataset={dataset}")),
+            Some(file) => absent.push(Skipped {
+                name: files.name,
+                how_to_get_it: format!("there is no {} in the folder of the paper", file.display()),
+            }),
+        }
+    }
+    let laboratory = Laboratory { some_are_missing: !absent.is_empty(), ..options::read(line)? };
+    let estimators: Vec<String> = laboratory
+        .estimators
+        .iter()
+        .cloned()
+        .chain(laboratory.programs.iter().map(|program| program.name.clone()))
+        .collect();
+    let datasets: Vec<String> = laboratory
+        .datasets
+        .iter()
+        .map(|dataset| dataset.name.clone())
+        .chain(absent.iter().map(|absent| absent.name.clone()))
+        .collect();
+    let budgets: Vec<String> = laboratory.budgets.iter().map(ToString::to_string).collect();
+    for claim in &artefact.claims {
+        claim.check(&estimators, &datasets, &budgets)?;
+    }
+    Ok(Wanted { artefact, prepared: Prepared::of(&laboratory)?, absent })
+}
+
+/// The texts that an option is given: one, or those of a list.
+fn texts(name: &str, value: &toml::Value) -> Result<Vec<String>> {
+    match value {
+        toml::Value::String(text) => Ok(vec![text.clone()]),
+        toml::Value::Integer(number) => Ok(vec![number.to_string()]),
+        toml::Value::Array(all) => {
+            let all = all.iter().map(|one| texts(name, one)).collect::<Result<Vec<_>>>()?;
+            Ok(all.into_iter().flatten().collect())
+        }
+        other => bail!(Usage(format!(
+            "{name} has a value of the kind {}, which no option of cargo xtask laboratory takes; give a text, a whole number, a list of these, or true; \
+             what is no option is name, shows, claims, notes or dataset-if-there",
+            other.type_str()
+        ))),
+    }
+}
+
+fn report(
+    paper: &Described,
+    artefact: &Artefact,
+    finished: &Finished,
+    absent: Vec<Skipped>,
+) -> Result<Report> {
+    let record = &finished.record;
+    let datasets = record.datasets.iter().map(|dataset| Used {
+        name: dataset.name.clone(),
+        players: dataset.players,
+        rows: dataset.rows,
+        sha256: dataset.rows_sha256.clone(),
+        model_sha256: dataset.model_sha256.clone(),
+    });
+    let of_datasets = record
+        .datasets
+        .iter()
+        .flat_map(|dataset| dataset.notes.iter().map(|note| format!("{}: {note}", dataset.name)));
+    let of_skipped = record.skipped.iter().map(|skipped| format!("skipped: {skipped}"));
+    let judged = artefact.claims.iter().map(|claim| claim.judge(finished));
+    Ok(Report {
+        paper: format!("{} ({})", paper.name, paper.citation),
+        artefact: artefact.name.clone(),
+        shows: artefact.shows.clone(),
+        preset: FILE.to_owned(),
+        seed: record.seeds.first().copied().unwrap_or_default(),
+        runs: record.runs,
+        rules: RULES,
+        datasets: datasets.collect(),
+        skipped: absent,
+        notes: artefact
+            .notes
+            .iter()
+            .cloned()
+            .chain(of_datasets)
+            .chain(of_skipped)
+            .chain(record.biased.iter().cloned())
+            .collect(),
+        claims: judged.collect::<Result<_>>()?,
+        tables: match finished.outcome.runs.is_empty() {
+            true => Vec::new(),
+            false => vec![summary::table(record, &finished.outcome.runs)],
+        },
+    })
+}

@@ -1,0 +1,269 @@
+//! The runs of the laboratory: what was asked for is checked, run, and kept in a folder.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use apportion::{Budget, Semivalue, Value};
+
+use super::checkpoints::Checkpoints;
+use super::cli::{Laboratory, Valued};
+use super::contestant::Contestant;
+use super::dataset::OwnDataset;
+use super::experiment::{self, Outcome, Plan};
+use super::folder::{self, Unfinished};
+use super::record::{FORMAT, Record, RunLine};
+use super::{interrupt, looks, summary};
+use crate::reproduce::figure;
+use crate::reproduce::provenance::Provenance;
+use crate::reproduce::report::in_runs;
+use crate::reproduce::store::key;
+use xtask::files::write_atomically;
+use xtask::{Usage, aside, say, workspace};
+
+/// What a run was made of, what came of it, and the folder that holds all of it.
+pub(super) struct Finished {
+    pub(super) record: Record,
+    pub(super) outcome: Outcome,
+    pub(super) folder: PathBuf,
+}
+
+impl Finished {
+    /// Prints the table, and where the numbers are.
+    ///
+    /// # Errors
+    ///
+    /// If no estimator could be run.
+    pub(super) fn tell(&self) -> Result<()> {
+        let Self { record, outcome, folder } = self;
+        ensure!(
+            !outcome.runs.is_empty(),
+            "no estimator could be run; {} says why",
+            folder.join("run.json").display()
+        );
+        say!("{}", summary::table(record, &outcome.runs).markdown().trim_end());
+        say!("\n{}: {}", in_runs(outcome.runs.len()), folder.display());
+        Ok(())
+    }
+}
+
+/// Starts so many threads, or as many as there are cores, and listens for interrupts.
+pub(super) fn start(threads: Option<u16>) -> Result<()> {
+    interrupt::listen()?;
+    let Some(threads) = threads else { return Ok(()) };
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(usize::from(threads))
+        .build_global()
+        .context("cannot start the threads")
+}
+
+/// Runs that were asked for, with all that they need: whatever is wrong with that was found.
+pub(super) struct Prepared {
+    contestants: Vec<Contestant>,
+    datasets: Vec<OwnDataset>,
+    budgets: Vec<Budget>,
+    value: Semivalue,
+    record: Record,
+}
+
+impl Prepared {
+    /// Reads what was asked for.
+    ///
+    /// # Errors
+    ///
+    /// For all that is known to be wrong before anything is computed.
+    pub(super) fn of(arguments: &Laboratory) -> Result<Self> {
+        let contestants = contestants(arguments)?;
+        refuse_repeated("dataset", arguments.datasets.iter().map(|dataset| dataset.name.clone()))?;
+        refuse_repeated("budget", arguments.budgets.iter().map(ToString::to_string))?;
+        let seeds = seeds(arguments)?;
+        let read = |files| OwnDataset::read(files, arguments);
+        let datasets: Vec<OwnDataset> = arguments.datasets.iter().map(read).collect::<Result<_>>()?;
+        if !arguments.some_are_missing {
+            refuse_unknown_output(arguments.output, &datasets)?;
+            refuse_unknown_columns(&datasets)?;
+        }
+        let (concept, value) = match arguments.value {
+            Valued::Shapley => ("shapley", Semivalue::Shapley),
+            Valued::Banzhaf => ("banzhaf", Semivalue::Banzhaf),
+        };
+        let record = record(arguments, concept, &seeds, &datasets, &contestants)?;
+        Ok(Self { contestants, datasets, budgets: arguments.budgets.clone(), value, record })
+    }
+
+    /// Those of its runs that an interrupted command of this name has left in `out`, or none with `fresh`; they are to be forgotten when all is written.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read or written.
+    pub(super) fn checkpoints(&self, out: &Path, name: &str, fresh: bool) -> Result<Checkpoints> {
+        Checkpoints::open(out, name, &self.record, &digest(&self.record)?, fresh)
+    }
+
+    /// Makes the runs that have not ended, and a folder in `out` with all that came of them, by the name that their record has.
+    ///
+    /// # Errors
+    ///
+    /// Where there are no exact values, and where the folder cannot be made or filled.
+    pub(super) fn perform(
+        self,
+        out: &Path,
+        name: impl Fn(&Record) -> Result<String>,
+        checkpoints: &Checkpoints,
+    ) -> Result<Finished> {
+        let Self { contestants, datasets, budgets, value, mut record } = self;
+        // Before anything is computed: a run that cannot be kept is found out at once.
+        let folder = Unfinished::new(out, name(&record)?)?;
+        let value = Value::from(value);
+        let plan = Plan { datasets: &datasets, budgets: &budgets, seeds: &record.seeds, value: &value };
+        let outcome = experiment::run(&plan, &contestants, checkpoints)?;
+        record.earlier_runs = checkpoints.earlier();
+        record.skipped.clone_from(&outcome.skipped);
+        record.biased = summary::biases(&record, &outcome.estimates);
+        // The numbers first: no figure is worth as much.
+        folder::write(&folder.path, &mut record, &outcome.runs, &outcome.estimates)?;
+        let drawn = draw(&record, &outcome.runs, &folder.path);
+        let folder = folder.finish()?;
+        drawn.with_context(|| {
+            format!("the numbers are whole, in {}; their figure or table is not", folder.display())
+        })?;
+        for dataset in &record.datasets {
+            dataset.notes.iter().for_each(|note| aside!("{}: {note}", dataset.name));
+        }
+        for skipped in &record.skipped {
+            aside!("skipped: {skipped}");
+        }
+        remarks(&record, &outcome.runs).iter().for_each(|line| aside!("{line}"));
+        Ok(Finished { record, outcome, folder })
+    }
+}
+
+/// What a reader of the table should know.
+fn remarks(record: &Record, runs: &[RunLine]) -> Vec<String> {
+    record.biased.iter().cloned().chain(summary::without_relative_errors(record, runs)).collect()
+}
+
+/// Writes the figure and the table of the runs, where there are any.
+fn draw(record: &Record, runs: &[RunLine], folder: &Path) -> Result<()> {
+    if runs.is_empty() {
+        return Ok(());
+    }
+    let table = summary::table(record, runs).markdown();
+    let below: String = remarks(record, runs).iter().map(|line| format!("\n{line}.\n")).collect();
+    write_atomically(&folder.join("table.md"), (table + &below).as_bytes())?;
+    figure::write(&summary::figure(record, runs), folder)
+}
+
+/// An output that no model has was a slip. Beside models of several outputs there may be others, of one.
+fn refuse_unknown_output(asked: Option<usize>, datasets: &[OwnDataset]) -> Result<()> {
+    match asked {
+        Some(output) if datasets.iter().all(|dataset| dataset.output != output) => bail!(Usage(format!(
+            "the models have one output, numbered 0, and no output {output}; leave out --output"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// A column that no dataset has was a slip. One of several datasets may have a column that the others do not.
+fn refuse_unknown_columns(datasets: &[OwnDataset]) -> Result<()> {
+    let mut absent = datasets.iter().flat_map(|dataset| &dataset.table.absent);
+    match absent.find(|&name| datasets.iter().all(|dataset| dataset.table.absent.contains(name))) {
+        Some(name) => bail!(Usage(format!(
+            "--target or --ignore names the column {name:?}, which none of the datasets has; correct it, or leave it out"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn contestants(arguments: &Laboratory) -> Result<Vec<Contestant>> {
+    let limit = Duration::from_secs(arguments.time_limit.into());
+    let methods = arguments.estimators.iter().map(|name| Contestant::of_method(name));
+    let programs = arguments.programs.iter().map(|named| Ok(Contestant::of_program(named, limit)));
+    let contestants: Vec<Contestant> = methods.chain(programs).collect::<Result<_>>()?;
+    refuse_repeated("estimator", contestants.iter().map(|contestant| contestant.name.clone()))?;
+    if contestants.len() > looks::MOST {
+        let given = contestants.len();
+        bail!(Usage(format!(
+            "{given} estimators were given, and a figure tells {} apart; make two runs",
+            looks::MOST
+        )));
+    }
+    Ok(contestants)
+}
+
+/// Numbers are found by their names.
+pub(super) fn refuse_repeated(what: &str, names: impl Iterator<Item = String>) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name.clone()) {
+            bail!(Usage(format!(
+                "the {what} {name:?} was given twice; give each once, by a name of its own"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn seeds(arguments: &Laboratory) -> Result<Vec<u64>> {
+    let seed = |run: u16| arguments.seed.checked_add(run.into());
+    let seeds: Option<Vec<u64>> = (0..arguments.runs).map(seed).collect();
+    let says = || {
+        Usage(format!(
+            "there are no {} seeds from {} on; give a smaller --seed",
+            arguments.runs, arguments.seed
+        ))
+    };
+    Ok(seeds.ok_or_else(says)?)
+}
+
+fn record(
+    arguments: &Laboratory,
+    value: &str,
+    seeds: &[u64],
+    datasets: &[OwnDataset],
+    contestants: &[Contestant],
+) -> Result<Record> {
+    Ok(Record {
+        format: FORMAT,
+        made: Provenance::of_this_run(&workspace())?,
+        label: arguments.label.clone(),
+        value: value.to_owned(),
+        background: arguments.background.to_string(),
+        reading: arguments.reading.options(),
+        runs: seeds.len(),
+        seeds: seeds.to_vec(),
+        budgets: arguments.budgets.iter().map(ToString::to_string).collect(),
+        datasets: datasets.iter().map(|dataset| dataset.record.clone()).collect(),
+        estimators: contestants.iter().map(Contestant::record).collect(),
+        earlier_runs: 0,
+        skipped: Vec::new(),
+        biased: Vec::new(),
+        results: Vec::new(),
+    })
+}
+
+/// The label and a digest: the same run has the same name wherever it is made.
+pub(super) fn folder_name(record: &Record) -> Result<String> {
+    Ok(format!("{}-{}", record.label, &digest(record)?[..8]))
+}
+
+/// Of all that the numbers are made of.
+fn digest(record: &Record) -> Result<String> {
+    let made = &record.made;
+    let source = (&made.version, &made.commit, made.has_changes);
+    let games: Vec<_> = record
+        .datasets
+        .iter()
+        .map(|dataset| {
+            let files = (&dataset.numbers_sha256, &dataset.model_sha256, &dataset.background_sha256);
+            (&dataset.name, files, dataset.output)
+        })
+        .collect();
+    let estimators: Vec<_> = record
+        .estimators
+        .iter()
+        .map(|estimator| (&estimator.name, &estimator.program, &estimator.files))
+        .collect();
+    key(&(source, games, estimators, &record.value, &record.seeds, &record.budgets))
+}

@@ -1,0 +1,61 @@
+//! The laboratory: `cargo xtask reproduce fig2` regenerates Figure 2 of every paper; estimators are compared on anybody's datasets.
+
+mod benchmark;
+mod comparison;
+mod laboratory;
+mod papers;
+mod reproduce;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use reproduce::catalogue::Paper;
+use xtask::{Usage, aside};
+
+/// All that can be made again: the papers, and the benchmark of the estimators.
+static CATALOGUE: [Paper; 6] = [
+    papers::leverage_shap::PAPER,
+    papers::kernel_banzhaf::PAPER,
+    papers::group_explainers::PAPER,
+    papers::projected_sgd::PAPER,
+    papers::l_c_shapley::PAPER,
+    benchmark::PAPER,
+];
+
+/// Papers made again, and estimators compared.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", subcommand_required = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Reproduce(reproduce::cli::Reproduce),
+    Laboratory(laboratory::cli::Laboratory),
+    Paper(laboratory::cli::PaperFolder),
+    Compare(laboratory::cli::Compare),
+    Cite(laboratory::cli::Cite),
+}
+
+/// Exit status 0, 1 (failed) or 2 (wrong arguments).
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Reproduce(arguments) if arguments.is_of_own_datasets() => {
+            laboratory::figures(&arguments, &CATALOGUE)
+        }
+        Command::Reproduce(arguments) => reproduce::run(&arguments, &CATALOGUE),
+        Command::Laboratory(arguments) => laboratory::run(&arguments),
+        Command::Paper(arguments) => laboratory::paper(&arguments),
+        Command::Compare(arguments) => laboratory::compare(&arguments),
+        Command::Cite(arguments) => laboratory::cite(&arguments, &CATALOGUE),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            aside!("error: {error:#}");
+            if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+        }
+    }
+}

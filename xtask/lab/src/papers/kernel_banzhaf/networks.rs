@@ -1,0 +1,225 @@
+//! Figure 6: error against sample size on neural networks.
+//!
+//! Networks are read by `apportion-onnx`, whose runtime takes long to build: behind the feature `onnx`. `networks_left_out.rs` stands
+//! here without it.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use apportion::games::{Purpose, SumOfUnanimity, TabulatedGame, stream};
+use apportion::{Background, Game, MarginalGame, Semivalue};
+use apportion_onnx::Network;
+use rand::seq::index;
+
+use super::contender::Contender::{self, KernelBanzhaf, KernelBanzhafUnpaired, MonteCarlo, Msr};
+use super::experiment::look;
+use super::instance::EnumerationKey;
+use super::sample_size::pairs_help;
+use crate::comparison::{
+    Centre, Compete, Curves, Experiment, Look, Run, Series, by_sample_size, squared_distance, sweep,
+};
+use crate::reproduce::catalogue::Made;
+use crate::reproduce::datasets::{Dataset, Known, known};
+use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
+use crate::reproduce::report::notes;
+use crate::reproduce::session::Session;
+use crate::reproduce::store::derive_seed;
+use crate::reproduce::trained::{self, Entry, how_to_train};
+use crate::reproduce::verdict::Claim;
+
+/// The paper's datasets, each with the network that `cargo xtask train` makes for it. Its Census Income is adult.
+const TRAINED: [(&str, &str); 4] =
+    [("pima", "pima_mlp"), ("adult", "adult_mlp"), ("bank_full", "bank_full_mlp"), ("german", "german_mlp")];
+
+/// Rows that stand for absent features.
+const BACKGROUND: usize = 50;
+
+/// The game of one explicand, tabulated, and its exact Banzhaf values.
+struct NetworkRun {
+    run: usize,
+    explicand: Vec<f64>,
+    game: TabulatedGame,
+    truth: Vec<f64>,
+}
+
+impl Run for NetworkRun {
+    type Contender = Contender;
+
+    const PROTOCOL: u32 = 1;
+
+    fn number(&self) -> usize {
+        self.run
+    }
+
+    fn explicand(&self) -> &[f64] {
+        &self.explicand
+    }
+
+    fn game_name(_: Contender) -> &'static str {
+        "interventional, 50 rows"
+    }
+
+    fn game(&self, _: Contender) -> Result<Box<dyn Game + '_>> {
+        Ok(Box::new(&self.game))
+    }
+}
+
+/// A random row of a dataset, and 50 other random rows that stand for absent features.
+struct Explained<'a> {
+    data: &'a Dataset<Network>,
+    explicand: Vec<f64>,
+    background: Background,
+}
+
+impl<'a> Explained<'a> {
+    fn draw(data: &'a Dataset<Network>, run: usize, seed: u64) -> Result<Self> {
+        let seed = derive_seed(&("network", data.known.name, run, seed))?;
+        let mut rng = stream(seed, Purpose::Experiment, 0);
+        let drawn = index::sample(&mut rng, data.rows(), BACKGROUND + 1).into_vec();
+        let background: Vec<f64> = drawn[1..].iter().flat_map(|&row| data.row(row)).copied().collect();
+        Ok(Self {
+            data,
+            explicand: data.row(drawn[0]).to_vec(),
+            background: Background::rows(background, data.known.players)?,
+        })
+    }
+
+    fn game(&self) -> Result<MarginalGame<'_, Network>> {
+        Ok(MarginalGame::new(&self.data.model, &self.explicand, &self.background)?)
+    }
+}
+
+/// All values of a game.
+fn tabulate(game: &dyn Game) -> Result<Vec<f64>> {
+    Ok(TabulatedGame::from_game(game)?.values_in_order().to_vec())
+}
+
+fn runs(session: &Session, dataset: &Dataset<Network>) -> Result<Series<NetworkRun>> {
+    let known: &'static Known = dataset.known;
+    let explained = (0..session.runs).map(|run| Explained::draw(dataset, run, session.seed));
+    let explained = explained.collect::<Result<Vec<_>>>()?;
+    let method = Digest::of(tabulate(&SumOfUnanimity::random(5, 20, 3, 1))?);
+    let mut cells = Vec::new();
+    for (run, explained) in explained.iter().enumerate() {
+        let explicand = Digest::of(explained.explicand.iter().copied());
+        let played = Digest::joined([&Digest::of_game(&explained.game()?)?, &explicand]);
+        let protocol = NetworkRun::PROTOCOL;
+        cells.push(Cell {
+            key: EnumerationKey::new(known, run),
+            made_of: Ingredients::new("network game", protocol, session.seed, &played, &method),
+            with: explained,
+        });
+    }
+    let tables = session.results(&cells, |cell| tabulate(&cell.with.game()?))?;
+    let instances = tables.into_iter().zip(&explained).enumerate().map(|(run, (values, explained))| {
+        let game = TabulatedGame::new(values, 1)?;
+        let truth = apportion::estimators::exact(&game, Semivalue::Banzhaf)?.values;
+        Ok(NetworkRun { run, explicand: explained.explicand.clone(), game, truth })
+    });
+    Ok(Series { known, instances: instances.collect::<Result<_>>()? })
+}
+
+fn read(bytes: &[u8]) -> Result<Network> {
+    let network = Network::from_bytes(bytes)?;
+    ensure!(network.output_count() == 1, "the network has {} outputs, not 1", network.output_count());
+    Ok(network)
+}
+
+/// The datasets with their networks.
+struct Found {
+    datasets: Vec<Arc<Dataset<Network>>>,
+    trained: Vec<Entry>,
+    /// Why a network is not there.
+    skipped: Vec<String>,
+}
+
+fn find(session: &Session) -> Result<Found> {
+    let mut found = Found { datasets: Vec::new(), trained: Vec::new(), skipped: Vec::new() };
+    for (dataset, name) in TRAINED {
+        match trained(session, dataset, name)? {
+            Ok((dataset, entry)) => {
+                found.datasets.push(dataset);
+                found.trained.push(entry);
+            }
+            Err(why) => {
+                let line = format!("{name}: skipped; {why}");
+                session.say_once(&line);
+                found.skipped.push(line);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A dataset with its network of our own training, and the record of that.
+type Explainable = (Arc<Dataset<Network>>, Entry);
+
+/// A dataset with its network of our own training, or why that is not there.
+fn trained(session: &Session, dataset: &str, name: &'static str) -> Result<Result<Explainable, String>> {
+    let dataset = known(dataset);
+    let network = match session.library.trained_on(dataset, name) {
+        Ok(network) => network,
+        Err(why) => return Ok(Err(why)),
+    };
+    Ok(read(&network.bytes)
+        .and_then(|model| {
+            let (given, wanted) = (model.feature_count(), dataset.players);
+            ensure!(given == wanted, "the network takes {given} columns, not {wanted}");
+            Ok((dataset.with_trained(name, &network, model)?, network.entry))
+        })
+        .map_err(|error| format!("{error:#}: {}", how_to_train(name))))
+}
+
+/// Figure 6: median and quartiles of the error of the estimators of Banzhaf values.
+pub(crate) fn fig6(session: &Session) -> Result<Made> {
+    let found = find(session)?;
+    let series = found.datasets.iter().map(|dataset| {
+        runs(session, dataset).with_context(|| format!("the games of {}", dataset.known.name))
+    });
+    let experiment = Experiment::new(session, series.collect::<Result<Vec<_>>>()?)?;
+    let curves =
+        sweep(&experiment, &Contender::BANZHAF, &by_sample_size(), Centre::Median, |run, _, estimate| {
+            Ok(Some(squared_distance(&estimate.values, &run.truth)))
+        })?;
+    let look = Look {
+        columns: 2,
+        ..look("Figure 6: error against sample size (neural networks, interventional game)", "squared error")
+    };
+    let mut made = curves.made(["dataset", "m"], &look, "Median of ‖φ̃ − φ‖² by sample size");
+    made.tables.extend(trained::table(
+        found.trained.iter().map(|entry| (entry, "prints none; two layers, dropout of one half")),
+    ));
+    let mut claims = claims(&curves);
+    if !found.skipped.is_empty() {
+        let missing = found.skipped.join("; ");
+        claims = claims.into_iter().map(|claim| claim.and(&missing)).collect();
+    }
+    let mut notes = notes![
+        "models: two-layer networks of our own training on the paper's Diabetes (Pima), Census Income (adult), Bank (all rows) and German \
+         Credit, which come with the repository (xtask/lab/networks)",
+        format!(
+            "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in every run; truth: all 2^n \
+             coalitions"
+        ),
+        super::notes::ESTIMATORS,
+    ];
+    notes.extend(found.skipped);
+    Ok(Made { claims, notes, datasets: Vec::new(), ..made })
+}
+
+fn claims(curves: &Curves<Contender>) -> Vec<Claim> {
+    let pairs = [KernelBanzhaf, KernelBanzhafUnpaired]
+        .into_iter()
+        .flat_map(|kernel| [MonteCarlo, Msr].map(|rival| (kernel, rival)));
+    let mut claims: Vec<Claim> = pairs
+        .map(|(kernel, rival)| {
+            curves.below(
+                &format!("{} consistently outperforms {} on networks", kernel.title(), rival.title()),
+                "appendix D; figure 6",
+                (kernel, rival),
+            )
+        })
+        .collect();
+    claims.push(pairs_help(curves));
+    claims
+}

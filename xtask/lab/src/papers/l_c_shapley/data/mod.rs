@@ -1,0 +1,23 @@
+//! The texts and images that are explained, and the models that are embedded.
+//!
+//! | | rows | model | from |
+//! |---|---|---|---|
+//! | [`sentences`] | 400 short reviews | [`bag_of_words`], trained by this program | embedded |
+//! | [`digits`] | 357 digits of 8 × 8 pixels, 3 or 8 | [`network`], trained by `data/train_digits38.py` | embedded |
+//! | [`pack::IMDB`], [`pack::AG_NEWS`] | 50 000 reviews, 7 600 news | networks (ONNX) | data directory |
+//! | [`pack::MNIST38`] | 1 984 digits of 28 × 28 pixels | a network (ONNX) | embedded, `xtask/lab/networks` |
+//! | [`pack::CIFAR_DEER_HORSE`] | 2 000 photographs | a network (ONNX) | data directory |
+//!
+//! Networks in ONNX files are those that `cargo xtask train` made; else, of texts, those that lie in the data directory. [`spelling`] makes
+//! characters of words, [`vocabulary`] ids.
+
+pub(super) mod bag_of_words;
+mod byte_matrix;
+pub(super) mod digits;
+pub(super) mod image_set;
+pub(super) mod network;
+pub(super) mod pack;
+pub(super) mod sentences;
+pub(super) mod spelling;
+pub(super) mod text_set;
+mod vocabulary;

@@ -1,0 +1,213 @@
+//! What an artefact is given to work with.
+
+use apportion::games::parallel;
+use std::collections::BTreeSet;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::cli::{Preset, Reproduce};
+use super::datasets::{Dataset, Library, known};
+use super::ingredients::{Cell, Ingredients};
+use super::store::{Store, key};
+use xtask::aside;
+
+/// Runs, seed, datasets and checkpoints of one paper in one invocation.
+pub(crate) struct Session {
+    pub(crate) preset: Preset,
+    /// Runs per setting.
+    pub(crate) runs: usize,
+    /// Whether their number was asked for, rather than taken from the preset.
+    pub(crate) runs_are_asked: bool,
+    pub(crate) seed: u64,
+    pub(crate) library: Library,
+    store: Store,
+    said: Mutex<BTreeSet<String>>,
+    left: Mutex<Vec<(String, Vec<u8>)>>,
+}
+
+impl Session {
+    /// Of the paper of this name, with so many runs unless another number is asked for.
+    pub(crate) fn new(
+        arguments: &Reproduce,
+        paper: &str,
+        runs: usize,
+        workspace: &Path,
+        out: &Path,
+    ) -> Result<Self> {
+        Ok(Self {
+            preset: arguments.preset,
+            runs: arguments.runs.map_or(runs, usize::from),
+            runs_are_asked: arguments.runs.is_some(),
+            seed: arguments.seed,
+            library: if arguments.is_gate() {
+                Library::embedded()
+            } else {
+                Library::new(arguments.data.as_deref(), workspace)?
+            },
+            store: Store::open(&out.join("checkpoints").join(format!("{paper}.jsonl")), arguments.fresh)?,
+            said: Mutex::default(),
+            left: Mutex::default(),
+        })
+    }
+
+    /// Leaves a file beside the data, the figure and the report of the artefact that is being made.
+    pub(crate) fn leave(&self, name: impl Into<String>, bytes: Vec<u8>) {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).push((name.into(), bytes));
+    }
+
+    /// The files that were left since the last call.
+    pub(super) fn take_left(&self) -> Vec<(String, Vec<u8>)> {
+        std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The datasets of these names, in their order.
+    pub(crate) fn datasets(&self, names: &[&str]) -> Result<Vec<Arc<Dataset>>> {
+        names.iter().map(|name| self.library.get(known(name))).collect()
+    }
+
+    /// The results of `cells`, in their order: from the checkpoints, or else computed in parallel, each remembered as soon as it is done.
+    ///
+    /// The key is made of the cell and its ingredients. Equal cells are computed once.
+    pub(crate) fn results<K, W, R>(
+        &self,
+        cells: &[Cell<K, W>],
+        compute: impl Fn(&Cell<K, W>) -> Result<R> + Sync,
+    ) -> Result<Vec<R>>
+    where
+        K: Serialize + Sync,
+        W: Sync,
+        R: Serialize + DeserializeOwned + Send,
+    {
+        let keys = cells.iter().map(|cell| key(&Keyed::of(cell))).collect::<Result<Vec<String>>>()?;
+        let mut seen = BTreeSet::new();
+        let missing: Vec<(&Cell<K, W>, &String)> = cells
+            .iter()
+            .zip(&keys)
+            .filter(|(_, key)| !self.store.contains(key) && seen.insert(key.as_str()))
+            .collect();
+        let progress = progress(missing.len());
+        parallel::try_map(&missing, |&(cell, key)| {
+            let result = compute(cell)?;
+            self.store.put(key.clone(), &Keyed::of(cell), &result)?;
+            progress.inc(1);
+            anyhow::Ok(())
+        })?;
+        progress.finish_and_clear();
+        keys.iter()
+            .zip(cells)
+            .map(|(key, cell)| match self.store.get(key) {
+                Some(result) => Ok(result),
+                // A line of another shape: the store was written by hand or by another version.
+                None => compute(cell),
+            })
+            .collect()
+    }
+
+    /// Prints a line to standard error, the first time.
+    pub(crate) fn say_once(&self, line: &str) {
+        if self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(line.to_owned()) {
+            aside!("{line}");
+        }
+    }
+}
+
+/// What a line of the store says of its cell.
+#[derive(Serialize)]
+struct Keyed<'a, K> {
+    made_of: &'a Ingredients,
+    cell: &'a K,
+}
+
+impl<'a, K> Keyed<'a, K> {
+    fn of<W>(cell: &'a Cell<K, W>) -> Self {
+        Self { made_of: &cell.made_of, cell: &cell.key }
+    }
+}
+
+/// A bar over `cells` cells, on standard error, if that is a terminal.
+pub(crate) fn progress(cells: usize) -> ProgressBar {
+    if cells == 0 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(cells as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} cells, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+#[cfg(test)]
+impl Session {
+    /// One run of the quick preset with checkpoints below `out`, on the embedded datasets.
+    pub(crate) fn for_tests(out: &Path) -> Self {
+        let arguments = Reproduce {
+            what: Vec::new(),
+            list: false,
+            check: false,
+            record: false,
+            keep: false,
+            preset: Preset::Quick,
+            runs: Some(1),
+            seed: 0,
+            threads: None,
+            data: Some(out.to_owned()),
+            out: None,
+            fresh: false,
+            own: Default::default(),
+        };
+        Self::new(&arguments, "tested", 1, out, out).unwrap()
+    }
+
+    /// The finished cells below `out`.
+    pub(crate) fn finished(out: &Path) -> usize {
+        let path = out.join("checkpoints/tested.jsonl");
+        std::fs::read_to_string(path).unwrap().lines().count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ingredients::Digest;
+    use super::*;
+
+    #[test]
+    fn a_cell_is_found_if_all_that_made_it_is_the_same_and_computed_if_anything_is_not() {
+        let digest = |number: f64| Digest::of([number]);
+        let cell = |budget: usize, kind, protocol, games, method, truth: Option<f64>, seed| {
+            let made_of = Ingredients::new(kind, protocol, seed, &digest(games), &digest(method));
+            let made_of = match truth {
+                Some(truth) => made_of.against(&digest(truth)),
+                None => made_of,
+            };
+            Cell { key: budget, made_of, with: () }
+        };
+        let cells = [
+            cell(5, "a", 1, 1.0, 2.0, None, 3),
+            cell(6, "a", 1, 1.0, 2.0, None, 3),
+            cell(5, "b", 1, 1.0, 2.0, None, 3),
+            cell(5, "a", 2, 1.0, 2.0, None, 3),
+            cell(5, "a", 1, 1.5, 2.0, None, 3),
+            cell(5, "a", 1, 1.0, 2.5, None, 3),
+            cell(5, "a", 1, 1.0, 2.0, Some(1.0), 3),
+            cell(5, "a", 1, 1.0, 2.0, Some(1.5), 3),
+            cell(5, "a", 1, 1.0, 2.0, None, 4),
+        ];
+        let out = tempfile::tempdir().unwrap();
+        let result = |cell, computed: usize| {
+            Session::for_tests(out.path()).results(std::slice::from_ref(cell), |_| Ok(computed)).unwrap()
+        };
+        // Each result is the place of its cell in this list.
+        for (place, cell) in cells.iter().enumerate() {
+            assert_eq!(result(cell, place), [place]);
+        }
+        for (place, cell) in cells.iter().enumerate() {
+            assert_eq!(result(cell, 99), [place]);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Commands that other packages have: the laboratory, and the trainer, which is outside the workspace. They take minutes to build, which nobody
+//! waits for who checks the rules.
+
+use std::ffi::OsString;
+use std::process::{Command, ExitCode};
+
+use clap::Args;
+use xtask::{aside, workspace};
+
+/// Arguments of another program.
+#[derive(Debug, Args)]
+pub(crate) struct Forwarded {
+    /// Its arguments; --help lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// Builds and runs a command of the laboratory, as `cargo run --release --package lab` does.
+pub(crate) fn laboratory(command: &str, arguments: &Forwarded) -> ExitCode {
+    let manifest = workspace().join("Cargo.toml");
+    let mut run = cargo();
+    run.arg("--manifest-path").arg(manifest).args(["--package", "lab", "--", command]);
+    status(run.args(&arguments.arguments))
+}
+
+/// Builds and runs the trainer.
+pub(crate) fn trainer(arguments: &Forwarded) -> ExitCode {
+    let manifest = workspace().join("xtask/lab/train/Cargo.toml");
+    let mut run = cargo();
+    run.args(["--quiet", "--locked", "--manifest-path"]).arg(manifest).arg("--");
+    status(run.args(&arguments.arguments))
+}
+
+fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["run", "--release"]);
+    cargo
+}
+
+/// The exit status of a program, which has printed its own errors.
+fn status(command: &mut Command) -> ExitCode {
+    match command.status() {
+        Ok(status) => {
+            let code = status.code().and_then(|code| u8::try_from(code).ok());
+            code.map_or(ExitCode::FAILURE, ExitCode::from)
+        }
+        Err(error) => {
+            aside!("error: cannot run cargo: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
