@@ -254,7 +254,10 @@ mod tests {
         let report = Report { claims: vec![claim], ..report() };
         keep(&[("p", report, Duration::from_secs(2))], &papers(), folder.path()).unwrap();
         let message = check(&papers(), folder.path()).unwrap_err().to_string();
-        assert!(message.contains("rows without a reason: 1") && message.contains("reasons.json"), "{message}");
+        assert!(
+            message.contains("rows without a reason: 1") && message.contains("reasons.json"),
+            "{message}"
+        );
     }
 
     #[test]
