@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use apportion::games::{Adjacency, Graph};
+use apportion::games::{Adjacency, Graph, parallel};
 use apportion::media::{
     ChannelOrder, Image, Layout, Masked, Outputs, PixelScale, Reference, Score, ScoredGame, Segmentation,
     Text,
@@ -429,10 +429,14 @@ impl Subject {
 
     /// Asks the model about every test sample.
     fn with_outputs(mut self) -> Result<Self> {
-        let mut bytes = Vec::new();
-        for index in 0..self.len() {
+        let indices: Vec<usize> = (0..self.len()).collect();
+        let all = parallel::try_map(&indices, |&index| -> Result<_> {
             let row = self.row(index)?;
             let outputs = predict(self.model.as_ref(), &row, 1)?;
+            Ok((row, outputs))
+        })?;
+        let mut bytes = Vec::new();
+        for (row, outputs) in all {
             for number in row.iter().chain(&outputs) {
                 bytes.extend_from_slice(&number.to_bits().to_le_bytes());
             }
