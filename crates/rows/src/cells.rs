@@ -12,9 +12,10 @@
 use apportion_models::{Category, UnknownWord, Words};
 
 use crate::advice::{describe, mark_as_missing};
+use crate::cell_error::CellError;
 use crate::error::{Result, RowsError};
+use crate::exact::{ALL_EXACT, exact};
 use crate::nearest::{nearest, shown};
-use crate::npy::EXACT;
 use crate::number::number;
 use crate::texts::{Kind, Survey, Texts};
 use crate::thousands::without_marks;
@@ -26,8 +27,31 @@ const MISSING: [&str; 20] = [
     "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null", "?",
 ];
 
-/// A feature of a file.
-pub(crate) struct Feature<'a> {
+/// A number, or why the cell has none.
+type Found = std::result::Result<f64, Box<CellError>>;
+
+#[cold]
+fn refused(error: CellError) -> Found {
+    Err(Box::new(error))
+}
+
+/// How the cells of one feature become numbers: NaN where a value is missing, the code of a category where the feature has categories.
+///
+/// ```
+/// use apportion_models::{Category, UnknownWord, Words};
+/// use apportion_rows::Feature;
+///
+/// let mut size = Feature::new("size", None);
+/// assert_eq!(size.text(" 1.5 ")?, 1.5);
+/// assert!(size.text("NA")?.is_nan());
+/// assert!(size.text("large").is_err() && size.whole((1 << 53) + 1).is_err());
+///
+/// let colours = ["red", "blue"].map(|text| Category::Text(text.to_owned()));
+/// let colours = Words::new(colours.to_vec(), UnknownWord::Refused);
+/// assert_eq!(Feature::new("colour", Some(&colours)).text("blue")?, 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Feature<'a> {
     words: Option<&'a Words>,
     sentinels: &'a [Sentinel],
     decimal_comma: bool,
@@ -42,6 +66,19 @@ pub(crate) struct Feature<'a> {
 }
 
 impl<'a> Feature<'a> {
+    /// A feature of a model with this name, and its categories, if it has some.
+    pub fn new(name: impl Into<String>, words: Option<&'a Words>) -> Self {
+        Self {
+            words,
+            sentinels: &[],
+            decimal_comma: false,
+            texts: None,
+            name: name.into(),
+            is_of_a_model: true,
+            unknown: None,
+        }
+    }
+
     /// The features of `wanted`, which the file calls `names`.
     pub(crate) fn all(names: impl IntoIterator<Item = String>, wanted: &Wanted<'a>) -> Vec<Self> {
         let feature = |(feature, name)| Self {
@@ -56,20 +93,24 @@ impl<'a> Feature<'a> {
         names.into_iter().enumerate().map(feature).collect()
     }
 
-    /// The number of a cell of text that stands at `place`.
+    /// The number of a cell of text.
+    ///
+    /// # Errors
+    ///
+    /// If it is neither a number nor one of the categories.
     #[inline]
-    pub(crate) fn text(&mut self, cell: &str, place: impl Fn() -> String) -> Result<f64> {
+    pub fn text(&mut self, cell: &str) -> Found {
         let text = cell.trim();
         if self.words.is_some() {
-            return self.word(cell, text, place);
+            return self.word(cell, text);
         }
         if let Some((texts, feature)) = self.texts {
-            return self.kept(texts, feature, cell, place);
+            return self.kept(texts, feature, cell);
         }
         match number(text, self.decimal_comma) {
-            Some(value) if value.abs() < EXACT as f64 => Ok(self.code(value)),
-            Some(value) => self.large(text, value, place),
-            None => self.no_number(text, place),
+            Some(value) if value.abs() < ALL_EXACT as f64 => Ok(self.code(value)),
+            Some(value) => self.large(text, value),
+            None => self.no_number(text),
         }
     }
 
@@ -94,7 +135,7 @@ impl<'a> Feature<'a> {
     }
 
     /// A cell whose text is kept.
-    fn kept(&self, texts: &Texts, feature: usize, cell: &str, place: impl Fn() -> String) -> Result<f64> {
+    fn kept(&self, texts: &Texts, feature: usize, cell: &str) -> Found {
         let text = cell.trim();
         if text.is_empty() || self.is_sentinel(text) {
             return Ok(f64::NAN);
@@ -116,55 +157,74 @@ impl<'a> Feature<'a> {
                 }
                 Ok(number)
             }
-            (Kind::Numbers, None) => {
-                let problem = format!(
-                    "is {}, a text in a column whose first rows hold numbers; if all of its cells are texts, move such a row to the top of the \
-                     rows file",
-                    shown(text)
-                );
-                Err(RowsError::Cell { place: place(), problem })
-            }
+            (Kind::Numbers, None) => refused(CellError::TextAmongNumbers { text: text.to_owned() }),
         }
     }
 
     /// The number of a moment, whose text is kept.
     #[cfg(feature = "columnar")]
-    pub(crate) fn moment(&mut self, text: &str, place: impl Fn() -> String) -> Result<f64> {
-        self.text(text, place)
+    pub(crate) fn moment(&mut self, text: &str) -> Found {
+        self.text(text)
     }
 
     /// A cell of a feature without categories that reads as a number whose whole neighbours are not all in f64, or as NaN.
     #[cold]
-    fn large(&self, text: &str, value: f64, place: impl Fn() -> String) -> Result<f64> {
+    fn large(&self, text: &str, value: f64) -> Found {
         if is_rounded(text, value) && !self.is_sentinel_number(value) {
-            return Err(inexact(place()));
+            return refused(CellError::Inexact);
         }
         if is_overflow(text, value) {
-            let problem = format!(
-                "is {}, which is beyond the largest number of float64 (1.8e308); scale the column as in training, or write inf if \
-                 it is infinite",
-                shown(text)
-            );
-            return Err(RowsError::Cell { place: place(), problem });
+            return refused(CellError::Overflow { text: text.to_owned() });
         }
         Ok(self.code(value))
     }
 
     /// A cell of a feature without categories that does not read as a number.
     #[cold]
-    fn no_number(&self, text: &str, place: impl Fn() -> String) -> Result<f64> {
+    fn no_number(&self, text: &str) -> Found {
         if text.is_empty() || self.is_sentinel(text) || MISSING.contains(&text) {
             return Ok(f64::NAN);
         }
         if let Some(value) = boolean(text) {
             return Ok(value);
         }
-        let problem = if number(text, !self.decimal_comma).is_some() {
-            self.other_mark(text)
-        } else {
-            describe(text, self.decimal_comma, self.is_of_a_model)
-        };
-        Err(RowsError::Cell { place: place(), problem })
+        let text = text.to_owned();
+        let has_other_mark = number(&text, !self.decimal_comma).is_some();
+        refused(if has_other_mark { CellError::DecimalMark { text } } else { CellError::NotANumber { text } })
+    }
+
+    /// An error of a cell in the words of the command: what is wrong, and what to do.
+    #[cold]
+    pub(crate) fn in_words(&self, error: &CellError) -> String {
+        match error {
+            CellError::NotANumber { text } => describe(text, self.decimal_comma, self.is_of_a_model),
+            CellError::DecimalMark { text } => self.other_mark(text),
+            CellError::Inexact => format!(
+                "{error}; if the column names the rows, pass it as --id, if it is not a feature, as --ignore, and otherwise convert it as in training"
+            ),
+            CellError::Overflow { .. } => {
+                format!("{error}; scale the column as in training, or write inf if it is infinite")
+            }
+            CellError::UnknownCategory { word, nearest, categories } => {
+                let meant = match nearest {
+                    Some(category) => format!("the nearest is {category:?}"),
+                    None => format!("there are {}", list_of_categories(categories)),
+                };
+                let mark = mark_as_missing(word);
+                format!(
+                    "{error}; {meant}: write the category as in training, as the model predicts nothing for others{mark}"
+                )
+            }
+            CellError::TextAmongNumbers { .. } => {
+                format!("{error}; if all of its cells are texts, move such a row to the top of the rows file")
+            }
+        }
+    }
+
+    /// The error of a cell that stands at `place`.
+    #[cold]
+    pub(crate) fn at(&self, place: String, error: &CellError) -> RowsError {
+        RowsError::Cell { place, problem: self.in_words(error) }
     }
 
     /// What is wrong with a text that is a number with the other decimal mark.
@@ -188,7 +248,7 @@ impl<'a> Feature<'a> {
     }
 
     /// A cell of text of a feature with categories.
-    fn word(&mut self, cell: &str, text: &str, place: impl Fn() -> String) -> Result<f64> {
+    fn word(&mut self, cell: &str, text: &str) -> Found {
         let Some(words) = self.words else { return Ok(f64::NAN) };
         if self.is_sentinel(text) {
             return Ok(f64::NAN);
@@ -201,18 +261,21 @@ impl<'a> Feature<'a> {
         }
         let number = number(text, self.decimal_comma).or_else(|| boolean(text));
         if number.is_some_and(|number| is_rounded(text, number)) {
-            return Err(inexact(place()));
+            return refused(CellError::Inexact);
         }
         match number.and_then(|number| words.code_of_number(number)) {
             Some(code) => Ok(code),
-            None => self.unknown(words, text, place),
+            None => self.unknown(words, text),
         }
     }
 
     /// The number of a cell that is a number, of a column that has a name.
-    #[cfg(any(feature = "columnar", test))]
+    ///
+    /// # Errors
+    ///
+    /// If it is not one of the categories.
     #[inline]
-    pub(crate) fn number(&mut self, value: f64, place: impl Fn() -> String) -> Result<f64> {
+    pub fn number(&mut self, value: f64) -> Found {
         let Some(words) = self.words else {
             return Ok(self.text_of_number(value).unwrap_or_else(|| self.code(value)));
         };
@@ -226,13 +289,28 @@ impl<'a> Feature<'a> {
         };
         match words.code_of_number(value).or_else(by_text) {
             Some(code) => Ok(code),
-            None => self.unknown(words, &format!("{value}"), place),
+            None => self.unknown(words, &format!("{value}")),
+        }
+    }
+
+    /// The number of a cell that is a whole number, of a column that has a name.
+    ///
+    /// # Errors
+    ///
+    /// If it is not exact as f64, or not one of the categories.
+    pub fn whole(&mut self, value: i128) -> Found {
+        match exact(value) {
+            Some(value) => self.number(value),
+            None => refused(CellError::Inexact),
         }
     }
 
     /// The number of a cell that is true or false.
-    #[cfg(any(feature = "columnar", test))]
-    pub(crate) fn boolean(&mut self, value: bool, place: impl Fn() -> String) -> Result<f64> {
+    ///
+    /// # Errors
+    ///
+    /// If it is not one of the categories.
+    pub fn boolean(&mut self, value: bool) -> Found {
         let number = f64::from(u8::from(value));
         let Some(words) = self.words else {
             return Ok(match self.texts.filter(|(texts, feature)| texts.is_text(*feature)) {
@@ -245,12 +323,11 @@ impl<'a> Feature<'a> {
         let code = words.code_of_text(texts[0]).or_else(|| words.code_of_number(number));
         match code.or_else(|| texts.iter().find_map(|text| words.code_of_text(text))) {
             Some(code) => Ok(code),
-            None => self.unknown(words, texts[0], place),
+            None => self.unknown(words, texts[0]),
         }
     }
 
     /// Returns the number of a cell that is a number, of a column of texts.
-    #[cfg(any(feature = "columnar", test))]
     fn text_of_number(&self, value: f64) -> Option<f64> {
         let (texts, feature) = self.texts.filter(|(texts, feature)| texts.is_text(*feature))?;
         let is_missing = value.is_nan() || self.is_sentinel_number(value);
@@ -277,7 +354,7 @@ impl<'a> Feature<'a> {
 
     /// A cell that is no category of the model.
     #[cold]
-    fn unknown(&mut self, words: &Words, word: &str, place: impl Fn() -> String) -> Result<f64> {
+    fn unknown(&mut self, words: &Words, word: &str) -> Found {
         let taken_for = match words.unknown() {
             UnknownWord::Missing => Some(f64::NAN),
             UnknownWord::NoCategory => Some(Words::NO_CATEGORY),
@@ -289,22 +366,13 @@ impl<'a> Feature<'a> {
             *cells += 1;
             return Ok(code);
         }
-        let texts: Vec<String> = words.list().iter().map(in_words).collect();
-        let meant = match nearest(word, texts.iter().map(String::as_str)) {
-            Some(category) => format!("the nearest is {category:?}"),
-            None => format!("there are {}", list_of_categories(&texts)),
-        };
-        let problem = format!(
-            "is {}, which is no category of this column in training; {meant}: write the category as in training, as the model predicts \
-             nothing for others{}",
-            shown(word),
-            mark_as_missing(word)
-        );
-        Err(RowsError::Cell { place: place(), problem })
+        let categories: Vec<String> = words.list().iter().map(in_words).collect();
+        let nearest = nearest(word, categories.iter().map(String::as_str)).map(str::to_owned);
+        refused(CellError::UnknownCategory { word: word.to_owned(), nearest, categories })
     }
 
     /// What the reader of the results should know of the cells.
-    pub(crate) fn note(&self) -> Option<String> {
+    pub fn note(&self) -> Option<String> {
         let (cells, first) = self.unknown.as_ref()?;
         let (cells, are) =
             if *cells == 1 { ("1 cell".to_owned(), "is") } else { (format!("{cells} cells"), "are") };
@@ -330,7 +398,7 @@ fn exact_number(text: &str, decimal_comma: bool) -> Option<f64> {
 /// Whether a text is a whole number, written without point or exponent, and `value`, which it reads as, another one.
 fn is_rounded(text: &str, value: f64) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    value.abs() >= EXACT as f64
+    value.abs() >= ALL_EXACT as f64
         && digits.bytes().all(|byte| byte.is_ascii_digit())
         && ![format!("{:.0}", value.abs()), value.abs().to_string()]
             .iter()
@@ -340,14 +408,6 @@ fn is_rounded(text: &str, value: f64) -> bool {
 /// Whether a text has digits and reads as infinite.
 fn is_overflow(text: &str, value: f64) -> bool {
     value.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-/// Refuses a whole number that was to be one of f64.
-#[cold]
-pub(crate) fn inexact(place: String) -> RowsError {
-    let problem = "is a whole number beyond 2^53, which is not exact as float64; if the column names the rows, pass it as --id, if it is \
-                   not a feature, as --ignore, and otherwise convert it as in training";
-    RowsError::Cell { place, problem: problem.to_owned() }
 }
 
 /// What a cell of the column of weights holds, where it holds a `number`.
@@ -414,7 +474,10 @@ mod tests {
 
     /// A cell of text as a number; −1 where it is missing.
     fn text(feature: &mut Feature<'_>, cell: &str) -> Result<f64> {
-        feature.text(cell, place).map(|value| if value.is_nan() { -1.0 } else { value })
+        let found = feature.text(cell);
+        found
+            .map_err(|error| feature.at(place(), &error))
+            .map(|value| if value.is_nan() { -1.0 } else { value })
     }
 
     #[test]
@@ -499,8 +562,9 @@ mod tests {
         assert_eq!(survey(12, &["", "NA"]), [-1.0, -1.0]);
         assert!(!(10..13).any(|number| texts.is_text(number)));
         // A column in which nothing was decided becomes what its first cell is.
-        assert_eq!(of(12).text("late", place).unwrap(), 0.0);
-        let message = of(10).text("x", place).unwrap_err().to_string();
+        assert_eq!(of(12).text("late").unwrap(), 0.0);
+        let feature = of(10);
+        let message = feature.in_words(&of(10).text("x").unwrap_err());
         assert!(message.contains("a text in a column whose first rows hold numbers"), "{message}");
     }
 
@@ -546,13 +610,13 @@ mod tests {
         assert_eq!([text(&mut of_words, "2,5").unwrap(), text(&mut of_words, "1.5").unwrap()], [1.0, 0.0]);
         assert!(text(&mut of_words, "2.5").is_err() && text(&mut of_words, "1,5").is_err());
         // A number that is none in text has no mark.
-        assert_eq!(plain.number(1.5, place).unwrap(), 1.5);
+        assert_eq!(plain.number(1.5).unwrap(), 1.5);
     }
 
     #[test]
     fn whole_numbers_that_no_float_holds_are_refused_unless_they_are_words_or_missing() {
         let known = Words::new(
-            vec![Category::Text("9007199254740993".to_owned()), Category::Number(EXACT as f64)],
+            vec![Category::Text("9007199254740993".to_owned()), Category::Number(ALL_EXACT as f64)],
             UnknownWord::Missing,
         );
         let (mut plain, mut of_words) = (feature(None, &[]), feature(Some(&known), &[]));
@@ -590,7 +654,7 @@ mod tests {
             for cell in ["-999", "-999.0", " -9.99e2", "unknown"] {
                 assert_eq!(text(&mut feature, cell).unwrap(), -1.0, "{cell}");
             }
-            assert!(feature.number(-999.0, place).unwrap().is_nan());
+            assert!(feature.number(-999.0).unwrap().is_nan());
             assert!(feature.code(-999.0).is_nan());
             assert!(text(&mut feature, "Unknown").is_err());
         }
@@ -614,21 +678,23 @@ mod tests {
         ] {
             assert_eq!(text(&mut feature, cell).unwrap(), wanted, "{cell}");
         }
-        assert_eq!(feature.number(7.0, place).unwrap(), 3.0);
-        assert_eq!(feature.number(3.0, place).unwrap(), 2.0);
-        assert!(feature.number(f64::NAN, place).unwrap().is_nan());
-        assert_eq!(feature.boolean(true, place).unwrap(), 4.0);
+        assert_eq!(feature.number(7.0).unwrap(), 3.0);
+        assert_eq!(feature.number(3.0).unwrap(), 2.0);
+        assert!(feature.number(f64::NAN).unwrap().is_nan());
+        assert_eq!(feature.boolean(true).unwrap(), 4.0);
         for message in [
-            feature.text("rod", place).unwrap_err(),
-            feature.text("0", place).unwrap_err(),
-            feature.number(0.0, place).unwrap_err(),
-            feature.boolean(false, place).unwrap_err(),
+            feature.text("rod").unwrap_err(),
+            feature.text("0").unwrap_err(),
+            feature.number(0.0).unwrap_err(),
+            feature.boolean(false).unwrap_err(),
         ] {
             assert!(message.to_string().contains("no category of this column"), "{message}");
         }
-        let message = feature.text("Rod", place).unwrap_err().to_string();
+        let error = feature.text("Rod").unwrap_err();
+        let message = feature.in_words(&error);
         assert!(message.contains("the nearest is \"red\"") && !message.contains("--missing"), "{message}");
-        let message = feature.text("unknown", place).unwrap_err().to_string();
+        let error = feature.text("unknown").unwrap_err();
+        let message = feature.in_words(&error);
         assert!(message.contains("pass --missing \"unknown\""), "{message}");
         let codes_of_a_matrix = [0.0, 4.0, 9.0].map(|code| feature.code(code));
         assert_eq!(codes_of_a_matrix, [0.0, 4.0, 9.0]);
@@ -650,8 +716,8 @@ mod tests {
     fn unknown_categories_are_none_of_the_others_where_the_library_says_so() {
         let known = words(UnknownWord::NoCategory);
         let mut feature = feature(Some(&known), &[]);
-        assert_eq!(feature.text("green", place).unwrap(), Words::NO_CATEGORY);
-        assert_eq!(feature.number(4.0, place).unwrap(), Words::NO_CATEGORY);
+        assert_eq!(feature.text("green").unwrap(), Words::NO_CATEGORY);
+        assert_eq!(feature.number(4.0).unwrap(), Words::NO_CATEGORY);
         let note = feature.note().unwrap();
         assert!(note.contains("2 cells are no category") && note.contains("as none of them"), "{note}");
     }

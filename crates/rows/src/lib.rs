@@ -20,6 +20,7 @@
 //! | [`Table`], [`Ids`] | the rows as numbers, and which is which |
 //! | [`Texts`] | cells as the file has them, for a program that predicts from texts |
 //! | [`Block`] | rows on their way, for who takes them block by block |
+//! | [`Feature`], [`CellError`] | how cells become numbers, for who has columns in memory |
 //! | [`RowsError`] | what was given, what is wanted, what to do |
 //!
 //! In files with names of columns a cell of a feature with categories (`apportion_models::Words`) is a category as the table holds it: a
@@ -29,6 +30,7 @@
 
 mod advice;
 mod allowance;
+mod cell_error;
 mod cells;
 #[cfg(feature = "columnar")]
 mod columnar;
@@ -36,6 +38,7 @@ mod columns;
 mod csv;
 mod encoding;
 mod error;
+mod exact;
 mod format;
 mod guard;
 mod nearest;
@@ -48,12 +51,15 @@ mod thousands;
 mod wanted;
 mod zstd;
 
+pub use cell_error::CellError;
+pub use cells::Feature;
 #[cfg(feature = "columnar")]
 pub use columnar::arrow::{ArrowColumn, ArrowKind, ArrowWriter};
 #[cfg(feature = "columnar")]
 pub use columnar::parquet::{ParquetColumn, ParquetKind, ParquetWriter};
 pub use columns::lightgbm_name;
 pub use error::RowsError;
+pub use exact::exact;
 pub use source::Source;
 pub use table::{Block, Ids, Table};
 pub use texts::Texts;

@@ -3,10 +3,10 @@
 use super::decimal::{Decimal, Known};
 use super::moment::Moment;
 use crate::allowance::Allowance;
-use crate::cells::{Feature, inexact, weight};
+use crate::cells::{Feature, weight};
 use crate::columns::{self, Chosen};
 use crate::error::{Result, RowsError};
-use crate::npy::exact;
+use crate::exact::exact;
 use crate::number::number;
 use crate::table::{Block, Read, Receive};
 use crate::wanted::Wanted;
@@ -185,21 +185,17 @@ impl Lane<'_, '_> {
                     values.resize(*announced, f64::NAN);
                 }
                 let value = match cell {
-                    Cell::Missing => f64::NAN,
-                    Cell::Float(value) => feature.number(value, place)?,
-                    Cell::Integer(value) => match exact(value) {
-                        Some(value) => feature.number(value, place)?,
-                        None => return Err(inexact(place())),
-                    },
-                    Cell::Decimal(value) => feature.number(value.rounded(), place)?,
-                    Cell::LongDecimal(value) => feature.number(value, place)?,
-                    Cell::Boolean(value) => feature.boolean(value, place)?,
-                    Cell::Text(text) => feature.text(text, place)?,
-                    Cell::Moment(moment) if feature.keeps_texts() => {
-                        feature.moment(&moment.to_string(), place)?
-                    }
+                    Cell::Missing => Ok(f64::NAN),
+                    Cell::Float(value) => feature.number(value),
+                    Cell::Integer(value) => feature.whole(value),
+                    Cell::Decimal(value) => feature.number(value.rounded()),
+                    Cell::LongDecimal(value) => feature.number(value),
+                    Cell::Boolean(value) => feature.boolean(value),
+                    Cell::Text(text) => feature.text(text),
+                    Cell::Moment(moment) if feature.keeps_texts() => feature.moment(&moment.to_string()),
                     Cell::Moment(_) => return Err(no_number(place())),
                 };
+                let value = value.map_err(|error| feature.at(place(), &error))?;
                 let Some(to) = values.get_mut(row * *width + *at) else { return Err(too_many(place())) };
                 *to = value;
             }

@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
             for (&column, feature) in self.chosen.columns.iter().zip(&mut self.features) {
                 let place = || format!("{}, column {column} {:?}", place(), header[column]);
                 let value = match std::str::from_utf8(&record[column]) {
-                    Ok(text) => feature.text(text, place),
+                    Ok(text) => feature.text(text).map_err(|error| feature.at(place(), &error)),
                     Err(_) => Err(other_encoding(&record[column], place())),
                 };
                 self.block.values.push(value?);

@@ -18,10 +18,9 @@ use crate::table::{Block, Read, Receive};
 use crate::wanted::Wanted;
 
 use header::Header;
-pub(crate) use numbers::EXACT;
 use numbers::Kind;
 #[cfg(feature = "columnar")]
-pub(crate) use numbers::{exact, half};
+pub(crate) use numbers::half;
 
 /// The first bytes of every such file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";

@@ -1,5 +1,7 @@
 //! The kinds of numbers that a `.npy` file may hold, each as f64.
 
+use crate::exact::exact;
+
 /// How the bytes of one number are read.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
@@ -7,14 +9,6 @@ pub(super) struct Kind {
     pub(super) width: usize,
     /// The number that these bytes are; none where f64 does not have it.
     pub(super) read: fn(&[u8]) -> Option<f64>,
-}
-
-/// Whole numbers up to here are exact in f64.
-pub(crate) const EXACT: u64 = 1 << 53;
-
-/// A whole number as f64, if that has it.
-pub(crate) fn exact(number: i128) -> Option<f64> {
-    (number.unsigned_abs() <= u128::from(EXACT)).then_some(number as f64)
 }
 
 macro_rules! kind {
@@ -99,7 +93,9 @@ mod tests {
         both!("u4", u32::MAX, Some(4294967295.0));
         both!("i8", -(1i64 << 53), Some(-9007199254740992.0));
         both!("i8", (1i64 << 53) + 1, None);
-        both!("i8", i64::MIN, None);
+        both!("i8", i64::MIN, Some(-9223372036854775808.0));
+        both!("i8", i64::MAX, None);
+        both!("i8", (1i64 << 53) + 2, Some(9007199254740994.0));
         both!("u8", 1u64 << 53, Some(9007199254740992.0));
         both!("u8", u64::MAX, None);
         both!("f4", 0.1f32, Some(f64::from(0.1f32)));
