@@ -35,6 +35,11 @@ impl Ensemble {
     fn new(trees: apportion::Ensemble) -> Self {
         Self { trees: Arc::new(trees) }
     }
+
+    /// The categories of a feature, if it has some.
+    pub(crate) fn words(&self, feature: usize) -> Option<&apportion::trees::Words> {
+        self.trees.words(feature)
+    }
 }
 
 #[pymethods]

@@ -5,7 +5,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `ensemble`, `categories` | tree ensembles, and the codes of their categories |
+//! | `ensemble`, `categories`, `cells` | tree ensembles, the codes of their categories, and cells as numbers |
 //! | `explainer`, `options`, `law` | what is explained: a model in a game, with all that was asked for |
 //! | `value` | names, groups and graphs as values |
 //! | `game` | games of one's own and of textbooks |
@@ -23,6 +23,7 @@
 mod arrays;
 mod callable;
 mod categories;
+mod cells;
 mod checkpoint;
 mod command;
 mod ensemble;
@@ -43,6 +44,8 @@ mod watch;
 /// The module.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use crate::cells::numbers_of_cells;
     #[pymodule_export]
     use crate::checkpoint::Checkpoint;
     #[pymodule_export]

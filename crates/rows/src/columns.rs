@@ -215,22 +215,27 @@ impl Header<'_> {
         )))
     }
 
-    /// The column of each name: the one that has it; else, where names are rewritten, the only other one whose name becomes it.
+    /// The column of each name: the one that has it; else the only other one that has it but for blanks around it, or, where names are
+    /// rewritten, whose name becomes it.
     fn matched(&self, rest: &[usize], names: &[String], rewritten: bool) -> Vec<Option<usize>> {
         let column_of: HashMap<&str, usize> =
             rest.iter().map(|&column| (self.names[column].as_str(), column)).collect();
         let mut found: Vec<Option<usize>> =
             names.iter().map(|name| column_of.get(name.as_str()).copied()).collect();
-        if rewritten {
-            let taken: HashSet<usize> = found.iter().copied().flatten().collect();
-            let mut becomes: HashMap<String, Vec<usize>> = HashMap::new();
-            for &column in rest.iter().filter(|column| !taken.contains(column)) {
-                becomes.entry(lightgbm_name(&self.names[column])).or_default().push(column);
-            }
-            for (found, name) in found.iter_mut().zip(names).filter(|(found, _)| found.is_none()) {
-                if let Some(&[column]) = becomes.get(name).map(Vec::as_slice) {
-                    *found = Some(column);
-                }
+        if found.iter().all(Option::is_some) {
+            return found;
+        }
+        let taken: HashSet<usize> = found.iter().copied().flatten().collect();
+        let mut becomes: HashMap<String, Vec<usize>> = HashMap::new();
+        for &column in rest.iter().filter(|column| !taken.contains(column)) {
+            let name = &self.names[column];
+            let mut spellings = vec![name.trim().to_owned()];
+            spellings.extend(rewritten.then(|| lightgbm_name(name)).filter(|stored| *stored != spellings[0]));
+            spellings.into_iter().for_each(|spelling| becomes.entry(spelling).or_default().push(column));
+        }
+        for (found, name) in found.iter_mut().zip(names).filter(|(found, _)| found.is_none()) {
+            if let Some(&[column]) = becomes.get(name.trim()).map(Vec::as_slice) {
+                *found = Some(column);
             }
         }
         found
@@ -467,6 +472,15 @@ mod tests {
         assert!(by_name(&two, &rewritten).unwrap_err().to_string().contains("lacks 1: \"a_b\""));
         let as_written = wanted(Some(&names), 2, None);
         assert!(by_name(&header, &as_written).is_err());
+    }
+
+    #[test]
+    fn blanks_around_names_do_not_matter_where_one_column_fits() {
+        let names = strings(&["age", "size "]);
+        let wanted = wanted(Some(&names), 2, None);
+        assert_eq!(by_name(&strings(&["size", " age"]), &wanted).unwrap().columns, [1, 0]);
+        assert_eq!(by_name(&strings(&["size", " age", "age"]), &wanted).unwrap().columns, [2, 0]);
+        assert!(by_name(&strings(&["size", " age", "age "]), &wanted).is_err());
     }
 
     #[test]

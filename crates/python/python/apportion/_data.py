@@ -9,7 +9,8 @@ import sys
 
 import numpy as np
 
-from . import _checks
+from . import _checks, _core
+from ._cells import MAX_EXACT
 from ._column_names import names_as
 from ._errors import DataError
 from ._names import listed, nearest, numbered
@@ -170,6 +171,9 @@ def _of_array(array, wanted, what):
     kind = array.dtype.kind
     if kind in "fiub":
         values = np.require(array, dtype=np.float64, requirements=("C", "A"))
+        if kind in "iu" and _is_large(values):
+            for feature in range(array.shape[1]):
+                _check_exact(values[:, feature], array[:, feature], _Coder(wanted, feature, what, wanted.names, {}))
         for feature, cells in wanted.cells.items():
             coder = _Coder(wanted, feature, what, wanted.names, {})
             if cells.of_numbers or not coder.is_coded:
@@ -199,7 +203,8 @@ def _of_columns(frame, wanted, what):
         places = range(len(frame.names))
     names = [str(frame.names[place]) for place in places] if frame.named else wanted.names
     whole = frame.whole(places) if not wanted.coded and not wanted.cells else None
-    if whole is not None:
+    # Of large numbers each column is looked at, whether it has all of its digits.
+    if whole is not None and not _is_large(whole):
         return Table(whole, names, frame.index, is_own=frame.is_own(whole))
     values = np.empty((frame.length, len(places)))
     categories = {}
@@ -224,11 +229,15 @@ def chosen(names, wanted, what):
         return None
     place_of = {name: place for place, name in enumerate(texts)}
     spellings = names_as(wanted.library, names)
+    exact = set(wanted.names) & set(texts)
+    for place, text in enumerate(texts):
+        spellings[place].append(text.strip())
     for rank in range(1, max(map(len, spellings), default=0)):
         for place, ways in enumerate(spellings):
-            if rank < len(ways):
-                place_of.setdefault(ways[rank], place)
-    found = [place_of.get(name) for name in wanted.names]
+            if rank < len(ways) and texts[place] not in exact and ways[rank] not in exact:
+                # Of two columns that become one name neither is meant.
+                place_of[ways[rank]] = None if place_of.get(ways[rank], place) != place else place
+    found = [place_of.get(name, place_of.get(name.strip())) for name in wanted.names]
     lacking = [name for name, place in zip(wanted.names, found) if place is None]
     if not lacking:
         return found
@@ -277,7 +286,9 @@ class _Coder:
             is_known = isinstance(text, (str, int, float, np.number, np.bool_, type(None))) or type(text).__name__ == "Decimal"
             if not is_known or isinstance(text, complex):
                 self.refuse(f"objects ({type(text).__name__})")
-        if self.is_coded:
+        if self.cells is None:
+            codes = self._of_cells(texts)
+        elif self.is_coded:
             if all(text is None or isinstance(text, str) for text in texts):
                 codes = self._codes(texts, distinct)
             elif not any(isinstance(text, str) for text in texts):
@@ -293,6 +304,33 @@ class _Coder:
             found[missing] = np.nan
         return found
 
+    def booleans(self, values):
+        """A column of booleans, as numbers that are NaN where missing."""
+        if not self.is_coded or self.cells is not None:
+            return self.numbers(values)
+        return self.words([False, True], np.where(np.isnan(values), -1, values).astype(np.intp))
+
+    def _of_cells(self, cells):
+        """Cells of any kind as numbers or codes, by the rules for cells of files."""
+        if self.is_coded:
+            listed_words = self.wanted.categories(self.feature)
+            if listed_words is not None:
+                self.table_categories[self.feature] = listed_words
+        cells = [float(cell) if type(cell).__name__ == "Decimal" else cell for cell in cells]
+        try:
+            return _core.numbers_of_cells(cells, self.wanted.coder if self.is_coded else None, self.feature)
+        except IndexError as problem:
+            place, kind = problem.args
+        if kind == "category":
+            self._refuse_category(cells[place])
+        if kind == "inexact":
+            self.refuse_inexact(cells[place])
+        raise self._not_a_number(cells[place])
+
+    def refuse_inexact(self, number):
+        raise DataError(f'column "{self.name}" of {self.what} holds {number}, a whole number that is not exact as float64: convert the column to float64, as in '
+                        "training, or leave it out if it only names the rows")
+
     def _codes(self, distinct, shown):
         coder, feature = self.wanted.coder, self.feature
         listed_words = self.wanted.categories(feature)
@@ -303,8 +341,10 @@ class _Coder:
                 return coder.codes_of_numbers(feature, distinct)
             return coder.codes_of_texts(feature, distinct)
         except IndexError as place:
-            word = shown[place.args[0]]
-        known = [str(word) for word in listed_words or ()]
+            self._refuse_category(shown[place.args[0]])
+
+    def _refuse_category(self, word):
+        known = [str(word) for word in self.wanted.categories(self.feature) or ()]
         meant = nearest(word, known)
         there = f'the nearest is "{meant}"' if meant is not None else f"there are {listed(known)}"
         raise DataError(f'column "{self.name}" of {self.what} holds {str(word)!r}, which is no category of this column in training; {there}: '
@@ -326,8 +366,11 @@ class _Coder:
                 return float(text)
             except (TypeError, ValueError):
                 pass
-        raise DataError(f'column "{self.name}" of {self.what} holds {text!r}, which is not a number, and the model has no categories for this '
-                        "column; give the number or code that it was trained on, or leave the value missing")
+        raise self._not_a_number(text)
+
+    def _not_a_number(self, text):
+        return DataError(f'column "{self.name}" of {self.what} holds {text!r}, which is not a number, and the model has no categories for this '
+                         "column; give the number or code that it was trained on, or leave the value missing")
 
     def refuse(self, kind):
         raise DataError(f'column "{self.name}" of {self.what} holds {kind}, which are no numbers; give what the model was trained on')
@@ -338,6 +381,18 @@ def _is_missing(value):
         return True
     kind = type(value).__name__
     return kind in ("NAType", "NaTType") or isinstance(value, (float, np.floating)) and value != value
+
+
+def _is_large(values):
+    """Whether any of the numbers is beyond those up to which all whole numbers are exact."""
+    return values.size > 0 and bool(max(values.max(), -values.min()) > MAX_EXACT or np.isnan(values.max()) and np.nanmax(np.abs(values), initial=0) > MAX_EXACT)
+
+
+def _check_exact(values, whole, coder):
+    """Refuses a column of whole numbers that are not all exact as the `values` that they became."""
+    for row in np.flatnonzero(np.abs(values) > MAX_EXACT):
+        if int(values[row]) != int(whole[row]):
+            coder.refuse_inexact(int(whole[row]))
 
 
 class _Objects:
@@ -418,11 +473,17 @@ class _Pandas:
                 return np.where(codes < 0, np.nan, codes.astype(np.float64))
             return coder.words(_as_stored(column.cat.categories, coder), codes)
         if isinstance(dtype, np.dtype) and dtype.kind in "fiub":
-            return coder.numbers(column.to_numpy(dtype=np.float64))
+            values = column.to_numpy(dtype=np.float64)
+            if dtype.kind in "iu":
+                _check_exact(values, column.to_numpy(), coder)
+            return coder.booleans(values) if dtype.kind == "b" else coder.numbers(values)
         if isinstance(dtype, np.dtype) and dtype.kind == "O":
             return _of_objects(column.to_numpy(), coder)
         if getattr(dtype, "_is_numeric", False) or getattr(dtype, "kind", "O") in "fiub":
-            return coder.numbers(column.to_numpy(dtype=np.float64, na_value=np.nan))
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            if getattr(dtype, "kind", "O") in "iu":
+                _check_exact(values, column.array, coder)
+            return coder.booleans(values) if getattr(dtype, "kind", "O") == "b" else coder.numbers(values)
         if getattr(dtype, "kind", "O") in "mM":
             coder.refuse(f"times ({dtype})")
         places, distinct = self.pandas.factorize(column)
@@ -473,7 +534,10 @@ class _Polars:
     def column(self, place, coder):
         column, polars = self.frame.get_column(self.names[place]), self.polars
         if column.dtype.is_numeric() or column.dtype == polars.Boolean:
-            return coder.numbers(column.cast(polars.Float64).fill_null(float("nan")).to_numpy())
+            values = column.cast(polars.Float64).fill_null(float("nan")).to_numpy()
+            if column.dtype.is_integer():
+                _check_exact(values, column, coder)
+            return coder.booleans(values) if column.dtype == polars.Boolean else coder.numbers(values)
         if column.dtype in (polars.String, polars.Categorical, polars.Enum, polars.Null):
             texts = column.cast(polars.String)
             distinct = texts.unique(maintain_order=True).drop_nulls()
@@ -504,9 +568,11 @@ class _Arrow:
         column = self.frame.column(place)
         kind = column.type
         if pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind) or pyarrow.types.is_boolean(kind) or pyarrow.types.is_decimal(kind):
-            # Whole numbers beyond 2^53 are rounded, as NumPy does.
             numbers = column.cast(pyarrow.float64(), safe=False) if not pyarrow.types.is_boolean(kind) else column.cast(pyarrow.uint8()).cast(pyarrow.float64())
-            return coder.numbers(pyarrow.compute.fill_null(numbers, float("nan")).to_numpy())
+            values = pyarrow.compute.fill_null(numbers, float("nan")).to_numpy()
+            if pyarrow.types.is_integer(kind):
+                _check_exact(values, _Scalars(column), coder)
+            return coder.booleans(values) if pyarrow.types.is_boolean(kind) else coder.numbers(values)
         if pyarrow.types.is_null(kind) or pyarrow.types.is_dictionary(kind) and pyarrow.types.is_null(kind.value_type):
             return np.full(self.length, np.nan)
         if pyarrow.types.is_dictionary(kind) or "string" in str(kind):
@@ -518,6 +584,16 @@ class _Arrow:
             places = pyarrow.compute.fill_null(coded.indices.cast(pyarrow.int64()), -1).to_numpy(zero_copy_only=False)
             return coder.words(coded.dictionary.to_pylist(), places, null="null")
         coder.refuse(str(kind))
+
+
+class _Scalars:
+    """A column of Arrow whose cells are numbers of Python."""
+
+    def __init__(self, column):
+        self.column = column
+
+    def __getitem__(self, row):
+        return self.column[int(row)].as_py()
 
 
 def _without_views(column):
