@@ -247,7 +247,7 @@ fn matrices_that_do_not_fit_are_refused() {
     };
     bench.refuses_rows(&["3 columns", "wants 2"], npy("<f8", "(1, 3)", &[1.0, 2.0, 3.0]));
     bench.refuses_rows(&["truncated or damaged"], npy("<f8", "(2, 2)", &[1.0, 2.0]));
-    bench.refuses_rows(&["beyond 2^53", "convert it"], npy("<i8", "(1, 2)", &[1.0, 2.0]));
+    bench.refuses_rows(&["beyond 2^53", "convert it"], npy("<i8", "(1, 2)", &[1.1, 2.0]));
     bench.refuses_rows(&["\"|O\"", "convert it"], npy("|O", "(1, 2)", &[1.0, 2.0]));
     bench.refuses_rows(&["0 × 2", "at least one row"], npy("<f8", "(0, 2)", &[]));
 }

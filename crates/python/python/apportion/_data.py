@@ -384,13 +384,16 @@ def _is_missing(value):
 
 
 def _is_large(values):
-    """Whether any of the numbers is beyond those up to which all whole numbers are exact."""
-    return values.size > 0 and bool(max(values.max(), -values.min()) > MAX_EXACT or np.isnan(values.max()) and np.nanmax(np.abs(values), initial=0) > MAX_EXACT)
+    """Whether any of the numbers may be a whole number that was rounded."""
+    if values.size == 0:
+        return False
+    largest = max(values.max(), -values.min())
+    return bool(largest >= MAX_EXACT) or bool(largest != largest and (np.abs(values) >= MAX_EXACT).any())
 
 
 def _check_exact(values, whole, coder):
     """Refuses a column of whole numbers that are not all exact as the `values` that they became."""
-    for row in np.flatnonzero(np.abs(values) > MAX_EXACT):
+    for row in np.flatnonzero(np.abs(values) >= MAX_EXACT).tolist():
         if int(values[row]) != int(whole[row]):
             coder.refuse_inexact(int(whole[row]))
 
@@ -593,7 +596,7 @@ class _Scalars:
         self.column = column
 
     def __getitem__(self, row):
-        return self.column[int(row)].as_py()
+        return self.column[row].as_py()
 
 
 def _without_views(column):
