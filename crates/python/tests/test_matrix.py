@@ -267,7 +267,7 @@ def tree_frame():
     words = random.choice(["a", "b", "c"], COUNT)
     frame = pandas.DataFrame({
         "float": random.normal(size=COUNT), "holed": np.where(random.random(COUNT) < 0.3, np.nan, random.normal(size=COUNT)),
-        "whole": random.integers(0, 5, COUNT), "large": random.integers(2**54, 2**60, COUNT), "bool": random.random(COUNT) > 0.5,
+        "whole": random.integers(0, 5, COUNT), "large": 2**10 * random.integers(2**44, 2**50, COUNT), "bool": random.random(COUNT) > 0.5,
         "word": pandas.Categorical(words), "ordered": pandas.Categorical(words[::-1], categories=["c", "a", "b"], ordered=True),
     })
     target = frame["float"] + frame["holed"].fillna(3.0) + (words == "a") + 2.0 * (words[::-1] == "c") * frame["bool"] + frame["whole"] + frame["large"] / 2**60
