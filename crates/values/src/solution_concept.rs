@@ -19,12 +19,13 @@ use crate::semivalue::Semivalue;
 ///
 /// ```
 /// use apportion_games::{Glove, Partition};
-/// use apportion_values::SolutionConcept;
+/// use apportion_values::{SolutionConcept, Value};
 ///
 /// // One left glove, two right ones; the right ones act together.
 /// let partition = Partition::new(3, vec![vec![0], vec![1, 2]])?;
 /// let quotient: SolutionConcept = "quotient-shapley".parse()?;
-/// assert_eq!(quotient.enumerate(&Glove::new(1, 2)?, Some(&partition))?.values, [0.5, 0.5]);
+/// let value = Value::of(quotient, Some(partition), None)?;
+/// assert_eq!(value.enumerate(&Glove::new(1, 2)?)?.values, [0.5, 0.5]);
 /// # Ok::<(), apportion_values::ValueError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
