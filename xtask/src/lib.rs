@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`told`] | lines for whoever runs a command, and programs that are run |
 //! | [`files`] | files that are whole or absent |
-//! | [`table`] | tables of numbers and texts |
+//! | [`mod@table`] | tables of numbers and texts |
 //! | [`usage`] | a mistake in the arguments |
 
 pub mod files;

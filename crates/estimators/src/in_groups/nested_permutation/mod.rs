@@ -330,10 +330,10 @@ impl Estimator for NestedPermutation {
         self.check(game)?;
         let rows = self.rows_per_draw(game.players(), game.scenarios());
         // Where v(∅) and v(N) are all there is, nothing is left to draw.
-        if self.full_budget == FullBudget::Enumerate || rows == 0 {
-            if let Some(exact) = exact_within(self, &self.structured()?, game, budget)? {
-                return Ok(exact);
-            }
+        if (self.full_budget == FullBudget::Enumerate || rows == 0)
+            && let Some(exact) = exact_within(self, &self.structured()?, game, budget)?
+        {
+            return Ok(exact);
         }
         let draws = affordable_draws(self, game, budget, rows, 1)?;
         check_draws(draws, 1, MOST_DRAWS)?;

@@ -350,10 +350,10 @@ impl Estimator for ProductSpace {
 
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         let count = self.check(game)?;
-        if self.may_enumerate() {
-            if let Some(exact) = exact_within(self, &self.structured()?, game, budget)? {
-                return Ok(exact);
-            }
+        if self.may_enumerate()
+            && let Some(exact) = exact_within(self, &self.structured()?, game, budget)?
+        {
+            return Ok(exact);
         }
         if self.mode == Mode::TrueMarginal && game.scenarios() == 1 {
             return Err(EstimatorError::OneScenario { method: self.name(), instead: "product-space" });
