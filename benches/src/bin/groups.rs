@@ -9,7 +9,7 @@
 
 use apportion::estimators::{CoalitionalRegression, Estimator, NestedPermutation};
 use apportion::games::{Coalitions, Game, GameError, Partition, Purpose, SumOfUnanimity, stream};
-use apportion::values::SolutionConcept;
+use apportion::values::{SolutionConcept, Value};
 use rand::RngExt;
 
 /// Worth `c` where all of `present` are members and none of `absent`: the leaves of trees.
@@ -81,7 +81,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let terms = SumOfUnanimity::random(players, 8 * players, 4, 1);
         let games: [(&str, &dyn Game); 2] = [("leaves", &leaves), ("terms", &terms)];
         for (name, game) in games {
-            let truth = value.enumerate(game, Some(&partition))?.values;
+            let truth = Value::of(value.clone(), Some(partition.clone()), None)?.enumerate(game)?.values;
             let norm: f64 = truth.iter().map(|value| value * value).sum();
             let estimator = CoalitionalRegression::new(value.clone(), partition.clone())?;
             let permutations =
