@@ -191,3 +191,12 @@ def test_every_door_gives_the_same_answer(table, tmp_path):
     assert found == wanted
     assert all(answer != table["answer"] for answer in apart.values()), "doors that agree are no exceptions"
     assert bool(apart) == ("why" in table)
+
+
+def test_cells_that_no_number_holds_are_refused_by_name():
+    explainer = apportion.TreeExplainer(str(HERE / "numbers.txt"))
+    exact = explainer(pandas.DataFrame({"cell": pandas.Series([2**200, 1], dtype=object), "other": [0.5, 0.5]}))
+    assert exact.predictions.tolist() == [52.0, 20.0]
+    for cell, says in [(2**200 + 1, "not exact as float64"), (10**400, "not exact as float64"), ("\ud800", "neither a number nor a text")]:
+        with pytest.raises(apportion.DataError, match=says):
+            explainer(pandas.DataFrame({"cell": pandas.Series([cell, 1], dtype=object), "other": [0.5, 0.5]}))

@@ -27,11 +27,11 @@ const MISSING: [&str; 20] = [
     "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null", "?",
 ];
 
-/// A number, or why the cell has none.
-type Found = std::result::Result<f64, Box<CellError>>;
+/// The number of a cell, or what is wrong with it.
+type CellResult = std::result::Result<f64, Box<CellError>>;
 
 #[cold]
-fn refused(error: CellError) -> Found {
+fn refused(error: CellError) -> CellResult {
     Err(Box::new(error))
 }
 
@@ -99,7 +99,7 @@ impl<'a> Feature<'a> {
     ///
     /// If it is neither a number nor one of the categories.
     #[inline]
-    pub fn text(&mut self, cell: &str) -> Found {
+    pub fn text(&mut self, cell: &str) -> CellResult {
         let text = cell.trim();
         if self.words.is_some() {
             return self.word(cell, text);
@@ -135,7 +135,7 @@ impl<'a> Feature<'a> {
     }
 
     /// A cell whose text is kept.
-    fn kept(&self, texts: &Texts, feature: usize, cell: &str) -> Found {
+    fn kept(&self, texts: &Texts, feature: usize, cell: &str) -> CellResult {
         let text = cell.trim();
         if text.is_empty() || self.is_sentinel(text) {
             return Ok(f64::NAN);
@@ -163,13 +163,13 @@ impl<'a> Feature<'a> {
 
     /// The number of a moment, whose text is kept.
     #[cfg(feature = "columnar")]
-    pub(crate) fn moment(&mut self, text: &str) -> Found {
+    pub(crate) fn moment(&mut self, text: &str) -> CellResult {
         self.text(text)
     }
 
     /// A cell of a feature without categories that reads as a number whose whole neighbours are not all in f64, or as NaN.
     #[cold]
-    fn large(&self, text: &str, value: f64) -> Found {
+    fn large(&self, text: &str, value: f64) -> CellResult {
         if is_rounded(text, value) && !self.is_sentinel_number(value) {
             return refused(CellError::Inexact);
         }
@@ -181,7 +181,7 @@ impl<'a> Feature<'a> {
 
     /// A cell of a feature without categories that does not read as a number.
     #[cold]
-    fn no_number(&self, text: &str) -> Found {
+    fn no_number(&self, text: &str) -> CellResult {
         if text.is_empty() || self.is_sentinel(text) || MISSING.contains(&text) {
             return Ok(f64::NAN);
         }
@@ -248,7 +248,7 @@ impl<'a> Feature<'a> {
     }
 
     /// A cell of text of a feature with categories.
-    fn word(&mut self, cell: &str, text: &str) -> Found {
+    fn word(&mut self, cell: &str, text: &str) -> CellResult {
         let Some(words) = self.words else { return Ok(f64::NAN) };
         if self.is_sentinel(text) {
             return Ok(f64::NAN);
@@ -275,7 +275,7 @@ impl<'a> Feature<'a> {
     ///
     /// If it is not one of the categories.
     #[inline]
-    pub fn number(&mut self, value: f64) -> Found {
+    pub fn number(&mut self, value: f64) -> CellResult {
         let Some(words) = self.words else {
             return Ok(self.text_of_number(value).unwrap_or_else(|| self.code(value)));
         };
@@ -298,7 +298,7 @@ impl<'a> Feature<'a> {
     /// # Errors
     ///
     /// If it is not exact as f64, or not one of the categories.
-    pub fn whole(&mut self, value: i128) -> Found {
+    pub fn whole(&mut self, value: i128) -> CellResult {
         match exact(value) {
             Some(value) => self.number(value),
             None => refused(CellError::Inexact),
@@ -310,7 +310,7 @@ impl<'a> Feature<'a> {
     /// # Errors
     ///
     /// If it is not one of the categories.
-    pub fn boolean(&mut self, value: bool) -> Found {
+    pub fn boolean(&mut self, value: bool) -> CellResult {
         let number = f64::from(u8::from(value));
         let Some(words) = self.words else {
             return Ok(match self.texts.filter(|(texts, feature)| texts.is_text(*feature)) {
@@ -354,7 +354,7 @@ impl<'a> Feature<'a> {
 
     /// A cell that is no category of the model.
     #[cold]
-    fn unknown(&mut self, words: &Words, word: &str) -> Found {
+    fn unknown(&mut self, words: &Words, word: &str) -> CellResult {
         let taken_for = match words.unknown() {
             UnknownWord::Missing => Some(f64::NAN),
             UnknownWord::NoCategory => Some(Words::NO_CATEGORY),

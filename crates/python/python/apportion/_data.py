@@ -316,20 +316,36 @@ class _Coder:
             listed_words = self.wanted.categories(self.feature)
             if listed_words is not None:
                 self.table_categories[self.feature] = listed_words
-        cells = [float(cell) if type(cell).__name__ == "Decimal" else cell for cell in cells]
+        cells = [self._plain(cell) for cell in cells]
         try:
             return _core.numbers_of_cells(cells, self.wanted.coder if self.is_coded else None, self.feature)
         except IndexError as problem:
             place, kind = problem.args
+        except (TypeError, ValueError) as problem:  # texts that are not Unicode
+            raise DataError(f'column "{self.name}" of {self.what} has a cell that is neither a number nor a text: {problem}') from problem
         if kind == "category":
             self._refuse_category(cells[place])
         if kind == "inexact":
             self.refuse_inexact(cells[place])
         raise self._not_a_number(cells[place])
 
+    def _plain(self, cell):
+        """A cell as the engine takes it: decimals are numbers, and so are integers of more than 128 bits, if nothing is lost."""
+        if type(cell).__name__ == "Decimal":
+            return float(cell)
+        if isinstance(cell, int) and abs(cell) >= 2**126:
+            try:
+                is_exact = int(float(cell)) == cell
+            except OverflowError:
+                is_exact = False
+            if not is_exact:
+                self.refuse_inexact(_checks.shown(cell))
+            return float(cell)
+        return cell
+
     def refuse_inexact(self, number):
-        raise DataError(f'column "{self.name}" of {self.what} holds {number}, a whole number that is not exact as float64: convert the column to float64, as in '
-                        "training, or leave it out if it only names the rows")
+        raise DataError(f'column "{self.name}" of {self.what} holds {number}, a whole number that is not exact as float64; convert the column to float64, as in '
+                        "training, or drop it if it only names the rows")
 
     def _codes(self, distinct, shown):
         coder, feature = self.wanted.coder, self.feature
