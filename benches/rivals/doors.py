@@ -22,7 +22,8 @@ import pandas as pd
 from command import Command, Refused, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "docs"))
+# Last, as the folder has a module shap, too.
+sys.path.append(str(ROOT / "crates/python/python/apportion"))
 ROWS, SHOWN = 600, 40
 NUMBERS, WORDS, FLAG = ["Annual Income (k$)", "age", "Körpergröße"], ["city", "grade"], "is member"
 

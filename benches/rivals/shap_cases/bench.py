@@ -9,7 +9,8 @@ import shap
 from command import Refused
 from shap_cases.enumeration import by_coalitions, expected, outputs
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "docs"))
+# Last, as the folder has a module shap, too.
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "crates/python/python/apportion"))
 import scikit_learn_to_json  # noqa: E402
 
 SINGLE, DOUBLE = 2e-5, 1e-6

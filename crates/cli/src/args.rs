@@ -479,7 +479,7 @@ pub(crate) struct Inspect {
 /// A model, and how much of it.
 #[derive(Debug, Args)]
 pub(crate) struct ModelFile {
-    /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (cbm, JSON), scikit-learn (ONNX, or the JSON of docs/scikit_learn_to_json.py), treelite (JSON); plain or gzipped
+    /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (cbm, JSON), scikit-learn (ONNX, or the JSON of the Python package's apportion.scikit_learn_to_json), treelite (JSON); plain or gzipped
     #[arg(long = "model", value_name = "FILE")]
     pub(crate) path: PathBuf,
 
@@ -504,7 +504,7 @@ pub(crate) struct Reading {
 /// What predicts rows: a model file, or a program.
 #[derive(Debug, Args)]
 pub(crate) struct Predictor {
-    /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (cbm, JSON), scikit-learn (ONNX, or the JSON of docs/scikit_learn_to_json.py), treelite (JSON); plain or gzipped. With the feature networks a neural network (ONNX), too
+    /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (cbm, JSON), scikit-learn (ONNX, or the JSON of the Python package's apportion.scikit_learn_to_json), treelite (JSON); plain or gzipped. With the feature networks a neural network (ONNX), too
     #[arg(
         id = "model",
         long = "model",

@@ -47,7 +47,7 @@ impl Ensemble {
     /// - ONNX of a linear or generalized linear model: `LinearRegressor`, `LinearClassifier`, `SVMRegressor` with a linear kernel, or `MatMul`,
     ///   `Gemm` and arithmetic with constants, behind a link or not, with the steps before it (`Scaler`, `Imputer`, encoders, choices of columns)
     ///   multiplied out. It becomes a tree of one linear leaf for each feature and output, and a tree for each encoded column;
-    /// - the JSON of `docs/tree-json.md`, which `docs/scikit_learn_to_json.py` writes from scikit-learn.
+    /// - the JSON of `docs/tree-json.md`, which `scikit_learn_to_json` of the Python package writes from scikit-learn.
     ///
     /// Nothing of a damaged file is used: a file that ends too early, a length that lies, lists that do not match, a tree that is not one (a
     /// cycle, a child out of range, no leaf), numbers that mean nothing, leaves that could add up to more than 1e300, and gzip streams of
@@ -96,8 +96,8 @@ impl Ensemble {
         if let [0x80, 2..=5, ..] = bytes {
             return Err(ModelError::Unsupported {
                 what: "a pickle, which can hold any program,".to_owned(),
-                wanted: "write the model in a format that holds data only: the library's own, ONNX, or for scikit-learn the JSON of \
-                         docs/scikit_learn_to_json.py",
+                wanted: "write the model in a format that holds data only: the library's own, ONNX, or for scikit-learn the JSON that \
+                         apportion.scikit_learn_to_json of the Python package writes",
             });
         }
         if xgboost::is_old_binary(bytes) {

@@ -1,5 +1,5 @@
 //! The JSON of our own, for models of libraries whose files are not read: `docs/tree-json.md` describes it in full, and
-//! `docs/scikit_learn_to_json.py` writes it.
+//! `scikit_learn_to_json` of the Python package writes it.
 //!
 //! It states what an [`Ensemble`] holds, with thresholds in the operator of the library, `<` or `<=`, and lists per tree, so that it is
 //! written in a few lines from the arrays that libraries keep. Members that are not known are refused: a misspelt one would change the
