@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use apportion::Ensemble;
-use apportion::trees::{Category, UnknownWord, Words};
+use apportion::trees::Words;
+use apportion_rows::{CellError, Feature as Cells, are_numbered, match_names};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Float64Type, Schema};
+use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
 
 use crate::error::BatchError;
 
@@ -26,15 +27,8 @@ pub(crate) fn chosen(
     let rest: Vec<usize> = (0..columns.len()).filter(|&place| !kept.contains(columns[place])).collect();
     let texts = |places: &[usize]| places.iter().map(|&place| columns[place].clone()).collect::<Vec<_>>();
     if let Some(names) = names {
-        let place_of = |name: &String| {
-            let as_written = columns.iter().position(|column| *column == name);
-            as_written.or_else(|| {
-                let is_it =
-                    |column: &&String| names_are_rewritten && apportion_rows::lightgbm_name(column) == *name;
-                columns.iter().position(is_it)
-            })
-        };
-        let found: Vec<Option<usize>> = names.iter().map(place_of).collect();
+        let names_of_columns: Vec<String> = columns.iter().map(|&name| name.clone()).collect();
+        let found = match_names(&names_of_columns, names, names_are_rewritten);
         let lacking: Vec<String> = names
             .iter()
             .zip(&found)
@@ -47,7 +41,8 @@ pub(crate) fn chosen(
         // Names that only number the columns, on either side, say no more than their order does.
         let in_order = lacking.len() == names.len()
             && rest.len() == count
-            && (are_numbered(names) || are_numbered(&texts(&rest)));
+            && (are_numbered(names.iter().map(String::as_str))
+                || are_numbered(texts(&rest).iter().map(String::as_str)));
         if !in_order {
             let columns = columns.into_iter().cloned().collect();
             return Err(BatchError::Lacking { features: count, lacking, columns });
@@ -57,18 +52,6 @@ pub(crate) fn chosen(
         return Err(BatchError::Count { columns: texts(&rest), wanted: count });
     }
     Ok(rest)
-}
-
-/// Whether names only number the columns, as libraries make them up: `f0`, `f1`, …; `Column_0`; `0`; `x1`.
-fn are_numbered(names: &[String]) -> bool {
-    let Some(name) = names.first() else { return false };
-    [0, 1].iter().any(|first| {
-        name.strip_suffix(&first.to_string()).is_some_and(|prefix| {
-            names.iter().enumerate().all(|(place, name)| {
-                name.strip_prefix(prefix).is_some_and(|number| number == (first + place).to_string())
-            })
-        })
-    })
 }
 
 /// One feature: the column or argument that holds it, and the categories that the model has for it.
@@ -82,9 +65,9 @@ impl<'a> Feature<'a> {
         Self { place, words: ensemble.and_then(|ensemble| ensemble.words(feature)) }
     }
 
-    /// Refuses a type that holds no numbers, nor categories where the model has some.
+    /// Refuses a type that holds neither numbers nor texts.
     pub(crate) fn check(&self, given: &DataType) -> Result<(), BatchError> {
-        if is_number(given) || self.words.is_some() && is_text(given) {
+        if is_number(given) || is_text(given) {
             return Ok(());
         }
         Err(BatchError::Type {
@@ -96,94 +79,68 @@ impl<'a> Feature<'a> {
 
     /// Writes the numbers of a column to every `step`th place of `out`, NaN where a value is missing.
     pub(crate) fn write(&self, column: &ArrayRef, out: &mut [f64], step: usize) -> Result<(), BatchError> {
-        self.check(column.data_type())?;
+        let given = column.data_type();
+        self.check(given)?;
+        let mut cells = Cells::new(self.place.clone(), self.words);
         let out = out.iter_mut().step_by(step);
-        match self.words {
-            None => numbers(column, Ok, out),
-            Some(words) if is_text(column.data_type()) => {
-                let texts = cast(column, &DataType::Utf8)?;
-                for (text, out) in texts.as_string::<i32>().iter().zip(out) {
-                    *out =
-                        text.map_or(Ok(f64::NAN), |text| self.code(words, words_code(words, text), text))?;
-                }
-                Ok(())
+        if is_text(given) {
+            let column = cast(column, &DataType::Utf8)?;
+            return self.fill(column.as_string::<i32>().iter(), out, |text| cells.text(text));
+        }
+        match values_of(given) {
+            DataType::Null => out.for_each(|out| *out = f64::NAN),
+            DataType::Boolean => {
+                let column = cast(column, &DataType::Boolean)?;
+                self.fill(column.as_boolean().iter(), out, |value| cells.boolean(value))?;
             }
-            Some(words) if *column.data_type() == DataType::Boolean => {
-                for (value, out) in column.as_boolean().iter().zip(out) {
-                    *out = value.map_or(Ok(f64::NAN), |value| {
-                        let text = if value { "True" } else { "False" };
-                        let number = || words.code_of_number(f64::from(u8::from(value)));
-                        let code = words.code_of_text(text).or_else(number);
-                        self.code(words, code.or_else(|| words.code_of_text(&text.to_lowercase())), text)
-                    })?;
-                }
-                Ok(())
+            DataType::UInt64 => {
+                let column = cast(column, &DataType::UInt64)?;
+                self.fill(column.as_primitive::<UInt64Type>().iter(), out, |value| {
+                    cells.whole(value.into())
+                })?;
             }
-            Some(words) => numbers(
-                column,
-                |number| {
-                    if number.is_nan() {
-                        return Ok(number);
-                    }
-                    let text = format!("{number}");
-                    // As Python writes a whole number that is a float.
-                    let by_text =
-                        || words.code_of_text(&text).or_else(|| words.code_of_text(&format!("{text}.0")));
-                    self.code(words, words.code_of_number(number).or_else(by_text), &text)
-                },
-                out,
-            ),
+            whole if whole.is_integer() => {
+                let column = cast(column, &DataType::Int64)?;
+                self.fill(column.as_primitive::<Int64Type>().iter(), out, |value| cells.whole(value.into()))?;
+            }
+            _ => {
+                let column = cast(column, &DataType::Float64)?;
+                self.fill(column.as_primitive::<Float64Type>().iter(), out, |value| cells.number(value))?;
+            }
         }
+        Ok(())
     }
 
-    /// The code that was found, or what the library of the model takes for a category that it does not know.
-    fn code(&self, words: &Words, found: Option<f64>, given: &str) -> Result<f64, BatchError> {
-        match (found, words.unknown()) {
-            (Some(code), _) => Ok(code),
-            (None, UnknownWord::Missing) => Ok(f64::NAN),
-            (None, UnknownWord::NoCategory) => Ok(Words::NO_CATEGORY),
-            // What is not known here may not be guessed.
-            (None, _) => Err(BatchError::Category {
-                place: self.place.clone(),
-                given: given.to_owned(),
-                known: words.list().iter().map(in_words).collect(),
-            }),
+    /// Writes a number for each cell.
+    fn fill<'o, T>(
+        &self,
+        column: impl Iterator<Item = Option<T>>,
+        out: impl Iterator<Item = &'o mut f64>,
+        mut number: impl FnMut(T) -> Result<f64, Box<CellError>>,
+    ) -> Result<(), BatchError> {
+        for (cell, out) in column.zip(out) {
+            *out = cell.map_or(Ok(f64::NAN), &mut number).map_err(|error| self.refused(*error))?;
+        }
+        Ok(())
+    }
+
+    fn refused(&self, error: CellError) -> BatchError {
+        let place = self.place.clone();
+        match error {
+            CellError::UnknownCategory { word, categories, .. } => {
+                BatchError::Category { place, given: word, known: categories }
+            }
+            problem => BatchError::Cell { place, problem },
         }
     }
 }
 
-/// The code of a text: by itself, without white space around it, or by the number that it reads as.
-fn words_code(words: &Words, text: &str) -> Option<f64> {
-    let trimmed = text.trim();
-    let known = words.code_of_text(text).or_else(|| words.code_of_text(trimmed));
-    known.or_else(|| words.code_of_number(trimmed.parse().ok()?))
-}
-
-fn in_words(category: &Category) -> String {
-    match category {
-        Category::Text(text) => text.clone(),
-        Category::Number(number) => number.to_string(),
+/// The type of the values, which a dictionary has once each.
+fn values_of(given: &DataType) -> &DataType {
+    match given {
+        DataType::Dictionary(_, values) => values_of(values),
+        other => other,
     }
-}
-
-fn numbers<'o>(
-    column: &ArrayRef,
-    turn: impl Fn(f64) -> Result<f64, BatchError>,
-    out: impl Iterator<Item = &'o mut f64>,
-) -> Result<(), BatchError> {
-    // Whole numbers beyond 2^53 are rounded.
-    let column = cast(column, &DataType::Float64)?;
-    let column = column.as_primitive::<Float64Type>();
-    if column.null_count() == 0 {
-        for (&number, out) in column.values().iter().zip(out) {
-            *out = turn(number)?;
-        }
-        return Ok(());
-    }
-    for (number, out) in column.iter().zip(out) {
-        *out = number.map_or(Ok(f64::NAN), &turn)?;
-    }
-    Ok(())
 }
 
 fn is_number(given: &DataType) -> bool {

@@ -3,6 +3,7 @@
 use apportion::ExplainError;
 use apportion::games::GameError;
 use apportion::models::ModelError;
+use apportion_rows::CellError;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
@@ -82,6 +83,16 @@ pub enum BatchError {
         given: String,
         /// The categories of the model.
         known: Vec<String>,
+    },
+    /// A cell that is neither a number nor one of the categories.
+    #[error(
+        "{place} {problem}; give the number or category that the model was trained on, or leave the value missing"
+    )]
+    Cell {
+        /// The column or the argument.
+        place: String,
+        /// What is wrong with it.
+        problem: CellError,
     },
     /// Columns to keep that are not there.
     #[error("keep names {}, and the batches have {}", listed(lacking), listed(columns))]

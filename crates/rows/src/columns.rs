@@ -164,7 +164,9 @@ impl Header<'_> {
         wanted: &Wanted<'_>,
     ) -> Result<(Vec<usize>, Option<String>)> {
         let named_by = wanted.named_by;
-        let found = self.matched(&rest, names, wanted.names_are_rewritten);
+        let columns: Vec<String> = rest.iter().map(|&column| self.names[column].clone()).collect();
+        let found = match_names(&columns, names, wanted.names_are_rewritten);
+        let found: Vec<Option<usize>> = found.into_iter().map(|place| Some(rest[place?])).collect();
         let lacking: Vec<&str> = names
             .iter()
             .zip(&found)
@@ -215,41 +217,46 @@ impl Header<'_> {
         )))
     }
 
-    /// The column of each name: the one that has it; else the only other one that has it but for blanks around it, or, where names are
-    /// rewritten, whose name becomes it.
-    fn matched(&self, rest: &[usize], names: &[String], rewritten: bool) -> Vec<Option<usize>> {
-        let column_of: HashMap<&str, usize> =
-            rest.iter().map(|&column| (self.names[column].as_str(), column)).collect();
-        let mut found: Vec<Option<usize>> =
-            names.iter().map(|name| column_of.get(name.as_str()).copied()).collect();
-        if found.iter().all(Option::is_some) {
-            return found;
-        }
-        let taken: HashSet<usize> = found.iter().copied().flatten().collect();
-        let mut becomes: HashMap<String, Vec<usize>> = HashMap::new();
-        for &column in rest.iter().filter(|column| !taken.contains(column)) {
-            let name = &self.names[column];
-            let mut spellings = vec![name.trim().to_owned()];
-            spellings.extend(rewritten.then(|| lightgbm_name(name)).filter(|stored| *stored != spellings[0]));
-            spellings.into_iter().for_each(|spelling| becomes.entry(spelling).or_default().push(column));
-        }
-        for (found, name) in found.iter_mut().zip(names).filter(|(found, _)| found.is_none()) {
-            if let Some(&[column]) = becomes.get(name.trim()).map(Vec::as_slice) {
-                *found = Some(column);
-            }
-        }
-        found
-    }
-
     /// Says which column was set aside.
     fn beside(&self) -> String {
         self.target.map_or_else(String::new, |column| format!(" beside the target {:?}", self.names[column]))
     }
 }
 
+/// The place of each name among `columns`: of the column that has it; else of the only other one that has it but for blanks around it, or,
+/// where names are `rewritten`, whose name [becomes](lightgbm_name) it.
+///
+/// ```
+/// let columns = ["size ", "an age"].map(String::from);
+/// let names = ["an_age", "size", "sex"].map(String::from);
+/// assert_eq!(apportion_rows::match_names(&columns, &names, true), [Some(1), Some(0), None]);
+/// ```
+pub fn match_names(columns: &[String], names: &[String], rewritten: bool) -> Vec<Option<usize>> {
+    let place_of: HashMap<&str, usize> =
+        columns.iter().enumerate().map(|(place, column)| (column.as_str(), place)).collect();
+    let mut found: Vec<Option<usize>> =
+        names.iter().map(|name| place_of.get(name.as_str()).copied()).collect();
+    if found.iter().all(Option::is_some) {
+        return found;
+    }
+    let taken: HashSet<usize> = found.iter().copied().flatten().collect();
+    let mut becomes: HashMap<String, Vec<usize>> = HashMap::new();
+    for (place, column) in columns.iter().enumerate().filter(|(place, _)| !taken.contains(place)) {
+        let mut spellings = vec![column.trim().to_owned()];
+        spellings.extend(rewritten.then(|| lightgbm_name(column)).filter(|stored| *stored != spellings[0]));
+        spellings.into_iter().for_each(|spelling| becomes.entry(spelling).or_default().push(place));
+    }
+    for (found, name) in found.iter_mut().zip(names).filter(|(found, _)| found.is_none()) {
+        if let Some(&[place]) = becomes.get(name.trim()).map(Vec::as_slice) {
+            *found = Some(place);
+        }
+    }
+    found
+}
+
 /// Whether names only number the columns, as libraries and readers of tables make them up where there are none: `f0`, `f1`, …;
 /// `Column_0`; `0`; `x1`, `x2`, …
-fn are_numbered<'n>(names: impl Iterator<Item = &'n str> + Clone) -> bool {
+pub fn are_numbered<'n>(names: impl Iterator<Item = &'n str> + Clone) -> bool {
     let begin_with = |prefix: &str, first: usize| {
         names.clone().enumerate().all(|(place, name)| {
             name.strip_prefix(prefix).is_some_and(|number| number == (first + place).to_string())

@@ -57,7 +57,7 @@ pub use cells::Feature;
 pub use columnar::arrow::{ArrowColumn, ArrowKind, ArrowWriter};
 #[cfg(feature = "columnar")]
 pub use columnar::parquet::{ParquetColumn, ParquetKind, ParquetWriter};
-pub use columns::lightgbm_name;
+pub use columns::{are_numbered, lightgbm_name, match_names};
 pub use error::RowsError;
 pub use exact::exact;
 pub use source::Source;

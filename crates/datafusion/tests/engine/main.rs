@@ -4,5 +4,6 @@
 
 mod batches;
 mod common;
+mod doors;
 mod messages;
 mod sql;
