@@ -76,9 +76,8 @@ impl Options {
         let precision = match self.precision.as_deref() {
             None | Some("f64") => Precision::Double,
             Some("f32") => Precision::Single,
-            Some("fixed") => Precision::Fixed,
             Some(other) => {
-                return Err(usage(py, format!("unknown precision {other:?}; known are f64, f32, fixed")));
+                return Err(usage(py, format!("unknown precision {other:?}; known are f64, f32")));
             }
         };
         Ok(Settings::default().with_kernel(kernel).with_precision(precision).with_rows(self.rows))

@@ -15,9 +15,9 @@ use super::paths::{BLOCK, Columns};
 use super::pieces::Pieces;
 use super::settings::Precision;
 use super::tables::lookup::Lookup;
-use super::tables::number::{Number, Steps};
+use super::tables::number::Number;
 use super::tables::shape::{Layout, Shape};
-use super::tables::sums::{Sums, SumsOf};
+use super::tables::sums::Sums;
 use super::tables::table::Tables;
 
 /// Takes rows in tasks of so many, each with its place in `values`. `explain` is given the values of a task and its rows.
@@ -51,13 +51,7 @@ pub(crate) trait Kernels: Sync {
     fn memory(&self) -> Self::Memory;
 
     /// The tables of a tree.
-    fn fill<N: Number>(
-        &self,
-        tree: usize,
-        shape: Arc<Shape>,
-        steps: Steps,
-        memory: Vec<N>,
-    ) -> Option<Tables<N>>;
+    fn fill<N: Number>(&self, tree: usize, shape: Arc<Shape>, memory: Vec<N>) -> Option<Tables<N>>;
 
     /// The tables that were kept, or those that `make` makes, which are kept.
     fn kept<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {
@@ -121,7 +115,6 @@ impl Job<'_> {
         match self.precision {
             Precision::Double => Run::<K, f64>::new(self, kernels).explain(rows, values),
             Precision::Single => Run::<K, f32>::new(self, kernels).explain(rows, values),
-            Precision::Fixed => Run::<K, i64>::new(self, kernels).explain(rows, values),
         }
     }
 
@@ -140,15 +133,14 @@ struct Run<'a, K, N> {
     kernels: &'a K,
     /// How many bytes the tables of each tree take.
     sizes: Vec<usize>,
-    steps: Steps,
     numbers: std::marker::PhantomData<fn() -> N>,
 }
 
-impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
+impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
     fn new(job: &'a Job<'a>, kernels: &'a K) -> Self {
         let size = |shape: &Option<Arc<Shape>>| shape.as_ref().map_or(0, |shape| shape.size * size_of::<N>());
         let sizes = job.shapes.iter().map(size).collect();
-        Self { job, kernels, sizes, steps: Steps::new(job.ensemble), numbers: std::marker::PhantomData }
+        Self { job, kernels, sizes, numbers: std::marker::PhantomData }
     }
 
     fn explain(&self, rows: Rows<'_>, values: &mut [f64]) {
@@ -247,7 +239,7 @@ impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
             return turn.map(|_| None).collect();
         }
         let fill = |(tree, memory): (usize, &mut Vec<N>)| {
-            self.kernels.fill(tree, shapes[tree].clone()?, self.steps, std::mem::take(memory))
+            self.kernels.fill(tree, shapes[tree].clone()?, std::mem::take(memory))
         };
         memory.resize_with(turn.len(), Vec::new);
         match pieces.alone {
@@ -269,9 +261,9 @@ impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
 
     /// Takes rows in.
     fn begin(&self, scratch: &mut Scratch<K::Memory>, rows: &[f64]) {
-        let Job { ensemble, layout, places, precision, .. } = *self.job;
+        let Job { ensemble, layout, places, .. } = *self.job;
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
-        let sums = || Sums::new(layout, places.len(), outputs, precision, self.steps);
+        let sums = || Sums::new(layout, places.len(), outputs);
         scratch.used = rows.len().div_ceil(BLOCK * features);
         scratch.blocks.resize_with(scratch.blocks.len().max(scratch.used), || Block {
             rows: TakenIn { columns: Columns::new(ensemble), rounded: Vec::new() },
@@ -303,7 +295,7 @@ impl<'a, K: Kernels, N: SumsOf> Run<'a, K, N> {
             Cancellation::check();
             for Block { rows, phi, sums } in &mut blocks[..*used] {
                 if let (Some(tables), Some(sums)) = (tables, sums) {
-                    let sums = N::of_output(sums, tree.output);
+                    let sums = sums.output_mut(tree.output);
                     lookup.add(ensemble, ensemble.nodes_of(tree), tables, &rows.columns, sums);
                 } else {
                     let size = self.job.places.len() * rows.columns.rows();

@@ -26,10 +26,6 @@ pub enum Precision {
     Double,
     /// `f32`: half the memory. Each number looked up is off by up to 6e-8 of itself, values by less than 1e-6 of the largest.
     Single,
-    /// 64-bit fixed point, in steps of 2⁻⁴⁰ of the largest leaf, which is taken for the next power of two: sums are exact, in whatever
-    /// order. Each number looked up is off by up to half a step, values by less than 1e-10 of the largest, unless it is far below the
-    /// largest leaf.
-    Fixed,
 }
 
 /// What an oracle may be told of how to compute.

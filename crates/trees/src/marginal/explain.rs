@@ -22,7 +22,7 @@ use crate::engine::finite::finite;
 use crate::engine::histograms::{Histograms, SortedTree};
 use crate::engine::paths::{BLOCK, Paths};
 use crate::engine::settings::{Kernel, Plan, Precision};
-use crate::engine::tables::number::{Number, Steps};
+use crate::engine::tables::number::Number;
 use crate::engine::tables::shape::{Layout, Shape, merged_bits};
 use crate::engine::tables::table::{Law, Tables};
 use crate::engine::weights::Weights;
@@ -276,17 +276,11 @@ impl<S: Share> Kernels for Marginal<'_, S> {
         }
     }
 
-    fn fill<N: Number>(
-        &self,
-        tree: usize,
-        shape: Arc<Shape>,
-        steps: Steps,
-        memory: Vec<N>,
-    ) -> Option<Tables<N>> {
+    fn fill<N: Number>(&self, tree: usize, shape: Arc<Shape>, memory: Vec<N>) -> Option<Tables<N>> {
         let (paths, histograms) = self.request.sorted()[tree].as_ref()?;
         let ensemble = &self.oracle.ensemble;
         let (nodes, law) = (ensemble.nodes_of(&ensemble.trees()[tree]), &mut BackgroundLaw(histograms));
-        Some(Tables::new(nodes, paths, shape, &self.request.weights, law, steps, memory))
+        Some(Tables::new(nodes, paths, shape, &self.request.weights, law, memory))
     }
 
     fn kept<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {

@@ -20,7 +20,7 @@ use crate::engine::bits::MOST_BITS;
 use crate::engine::driver::{Job, Kernels, TakenIn};
 use crate::engine::paths::Paths;
 use crate::engine::settings::{Kernel, Settings};
-use crate::engine::tables::number::{Number, Steps};
+use crate::engine::tables::number::Number;
 use crate::engine::tables::shape::{Layout, Shape, merged_bits, size};
 use crate::engine::tables::table::{Law, Tables};
 use crate::engine::weights::Weights;
@@ -85,18 +85,12 @@ impl Kernels for ByCover<'_> {
 
     fn memory(&self) {}
 
-    fn fill<N: Number>(
-        &self,
-        tree: usize,
-        shape: Arc<Shape>,
-        steps: Steps,
-        memory: Vec<N>,
-    ) -> Option<Tables<N>> {
+    fn fill<N: Number>(&self, tree: usize, shape: Arc<Shape>, memory: Vec<N>) -> Option<Tables<N>> {
         let paths = self.paths[tree].as_ref()?;
         let tree = &self.ensemble.trees()[tree];
         let nodes = self.ensemble.nodes_of(tree);
         let law = &mut CoverLaw::new(nodes, self.ensemble.cover_of(tree), paths);
-        Some(Tables::new(nodes, paths, shape, self.weights, law, steps, memory))
+        Some(Tables::new(nodes, paths, shape, self.weights, law, memory))
     }
 
     fn add(&self, (): &mut (), _: usize, _: &TakenIn, _: &mut [f64]) {}

@@ -2,8 +2,7 @@
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{
-    Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Precision, Settings,
-    TreeError,
+    Diagonal, Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings, TreeError,
 };
 use apportion_values::{Semivalue, Value};
 use serde_json::json;
@@ -34,7 +33,7 @@ const ROWS: [f64; 6] = [1.0, 1.0, 1.0, -1.0, 0.0, 2.0];
 
 type Answer = Result<Vec<f64>, TreeError>;
 
-/// What every kernel in every precision says, of features, groups and pairs; none of those that cannot be asked.
+/// What every kernel says, of features, groups and pairs; none of those that cannot be asked.
 fn answers(ensemble: &Ensemble, background: &[f64], rows: &[f64]) -> Vec<(String, Answer)> {
     let rows = Rows::new(rows, FEATURES);
     let partition = Partition::new(FEATURES, vec![vec![0, 1], vec![2]]).unwrap();
@@ -47,17 +46,12 @@ fn answers(ensemble: &Ensemble, background: &[f64], rows: &[f64]) -> Vec<(String
         Some(Kernel::Masks),
     ];
     let mut answers: Vec<(String, Answer)> = Vec::new();
-    for (kernel, precision) in kernels
-        .into_iter()
-        .flat_map(|kernel| [Precision::Double, Precision::Fixed].map(|precision| (kernel, precision)))
-    {
-        let settings = Settings::default().with_kernel(kernel).with_precision(precision);
+    for kernel in kernels {
+        let settings = Settings::default().with_kernel(kernel);
         for background in [background, &background[..FEATURES]] {
             let oracle = InterventionalOracle::new(ensemble, Rows::new(background, FEATURES), None);
             let Ok(oracle) = oracle.map(|oracle| oracle.with_settings(settings)) else { continue };
-            let name = |what: &str| {
-                format!("{what}, {kernel:?}, {precision:?}, {} background rows", background.len() / 3)
-            };
+            let name = |what: &str| format!("{what}, {kernel:?}, {} background rows", background.len() / 3);
             answers.push((name("values"), oracle.values(Semivalue::Shapley, rows).map(|found| found.values)));
             answers.push((
                 name("two-step"),
@@ -70,7 +64,7 @@ fn answers(ensemble: &Ensemble, background: &[f64], rows: &[f64]) -> Vec<(String
         }
         let Ok(oracle) = PathDependentOracle::new(ensemble) else { continue };
         let oracle = oracle.with_settings(settings);
-        let name = |what: &str| format!("path-dependent {what}, {kernel:?}, {precision:?}");
+        let name = |what: &str| format!("path-dependent {what}, {kernel:?}");
         answers.push((name("values"), oracle.values(Semivalue::Shapley, rows).map(|found| found.values)));
         let owen = oracle.values(Value::owen(partition.clone()), rows);
         answers.push((name("owen"), owen.map(|found| found.values)));
@@ -102,8 +96,6 @@ fn values_have_no_scale() {
         assert_eq!(got.len(), wanted.len());
         for ((name, got), (_, wanted)) in got.into_iter().zip(&wanted) {
             for (got, wanted) in got.unwrap().iter().zip(wanted.as_ref().unwrap()) {
-                let tolerance: f64 =
-                    if name.contains("Fixed") && tolerance > 0.0 { 1e-10 } else { tolerance };
                 assert!((got / factor - wanted).abs() <= tolerance, "{name} · {factor:e}: {got:e}, {wanted}");
             }
         }

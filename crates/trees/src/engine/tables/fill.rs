@@ -22,7 +22,7 @@
 //! place, and φ_i comes from the sums as above; only the feature of the split itself is worked out leaf by leaf.
 
 use super::channels::{Channel, Channels};
-use super::number::{Number, Steps};
+use super::number::Number;
 use super::shape::Layout;
 use crate::engine::bits::subsets;
 use crate::engine::moments::Moments;
@@ -47,7 +47,6 @@ pub(crate) struct Split<'a> {
     /// Per path feature of the leaves: its place in an entry, or its column.
     pub(crate) lanes: &'a [usize],
     pub(crate) layout: Layout,
-    pub(crate) steps: Steps,
 }
 
 /// The memory of the fill, kept between leaves.
@@ -140,13 +139,13 @@ impl Fill {
                 &*column
             };
             match split.layout {
-                Layout::Lanes(4) => write_lane::<N, 4>(table, lane, column, split.steps),
-                Layout::Lanes(8) => write_lane::<N, 8>(table, lane, column, split.steps),
-                Layout::Lanes(_) => write_lane::<N, 16>(table, lane, column, split.steps),
+                Layout::Lanes(4) => write_lane::<N, 4>(table, lane, column),
+                Layout::Lanes(8) => write_lane::<N, 8>(table, lane, column),
+                Layout::Lanes(_) => write_lane::<N, 16>(table, lane, column),
                 Layout::Columns | Layout::Pairs => {
                     let table = &mut table[lane * column.len()..][..column.len()];
                     for (number, &value) in table.iter_mut().zip(column) {
-                        *number = N::nearest(value, split.steps);
+                        *number = N::nearest(value);
                     }
                 }
             }
@@ -374,10 +373,10 @@ fn add(sums: &mut [f64], a: &[f64], b: &[f64]) {
 
 /// Writes a number of each entry.
 #[inline(always)]
-fn write_lane<N: Number, const WIDTH: usize>(table: &mut [N], lane: usize, values: &[f64], steps: Steps) {
+fn write_lane<N: Number, const WIDTH: usize>(table: &mut [N], lane: usize, values: &[f64]) {
     let lane = lane % WIDTH;
     for (entry, &value) in table.as_chunks_mut::<WIDTH>().0.iter_mut().zip(values) {
-        entry[lane] = N::nearest(value, steps);
+        entry[lane] = N::nearest(value);
     }
 }
 
@@ -480,8 +479,7 @@ mod tests {
                         };
                         let mut fill = Fill::default();
                         for layout in [Layout::Lanes(8), Layout::Columns] {
-                            let steps = Steps::of(1.0);
-                            let split = Split { above, bit, lanes: &lanes, layout, steps };
+                            let split = Split { above, bit, lanes: &lanes, layout };
                             for side in [0, 1] {
                                 let law = if values[side] == 0.0 { &[] } else { &laws[side][..] };
                                 fill.take_child(&split, side, (values[side], law), &moments);

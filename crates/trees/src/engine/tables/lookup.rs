@@ -28,7 +28,7 @@ impl Lookup {
         nodes: &[Node],
         tables: &Tables<N>,
         columns: &Columns,
-        sums: &mut [N::Sum],
+        sums: &mut [f64],
     ) {
         let shape = &tables.shape;
         if shape.steps.is_empty() {
@@ -98,7 +98,7 @@ fn add_entries<N: Number, const WIDTH: usize>(
     numbers: &[N],
     regions: &[Region],
     places: &[[Pattern; BLOCK]],
-    sums: &mut [N::Sum],
+    sums: &mut [f64],
 ) {
     let sums = sums.as_chunks_mut::<WIDTH>().0;
     let table = |region: &Region| numbers[region.start..region.start + (WIDTH << region.bits)].as_chunks().0;
@@ -116,7 +116,7 @@ fn add_entries<N: Number, const WIDTH: usize>(
 fn add_some<N: Number, const WIDTH: usize, const COUNT: usize>(
     tables: [&[[N; WIDTH]]; COUNT],
     places: &[[Pattern; BLOCK]; COUNT],
-    sums: &mut [[N::Sum; WIDTH]],
+    sums: &mut [[f64; WIDTH]],
 ) {
     for (row, sums) in sums.iter_mut().enumerate().take(BLOCK) {
         let mut sum = *sums;
@@ -135,7 +135,7 @@ fn add_some<N: Number, const WIDTH: usize, const COUNT: usize>(
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
 ))]
-fn add_columns<N: Number>(numbers: &[N], shape: &Shape, places: &[[Pattern; BLOCK]], sums: &mut [N::Sum]) {
+fn add_columns<N: Number>(numbers: &[N], shape: &Shape, places: &[[Pattern; BLOCK]], sums: &mut [f64]) {
     let (sums, _) = sums.as_chunks_mut::<BLOCK>();
     for (region, places) in shape.regions.iter().zip(places) {
         let table = &numbers[region.start..region.start + (region.width << region.bits)];
@@ -147,7 +147,7 @@ fn add_columns<N: Number>(numbers: &[N], shape: &Shape, places: &[[Pattern; BLOC
 
 /// The length of a column is a power of two that the compiler must know to leave out bounds checks.
 #[inline(always)]
-fn add_column<N: Number>(column: &[N], places: &[Pattern; BLOCK], sums: &mut [N::Sum; BLOCK]) {
+fn add_column<N: Number>(column: &[N], places: &[Pattern; BLOCK], sums: &mut [f64; BLOCK]) {
     macro_rules! known {
         ($($length:literal)*) => {
             match column.len() {
@@ -163,7 +163,7 @@ fn add_column<N: Number>(column: &[N], places: &[Pattern; BLOCK], sums: &mut [N:
 fn add_known<N: Number, const LENGTH: usize>(
     column: &[N],
     places: &[Pattern; BLOCK],
-    sums: &mut [N::Sum; BLOCK],
+    sums: &mut [f64; BLOCK],
 ) {
     let Some(column) = column.first_chunk::<LENGTH>() else { return };
     for (sum, &place) in sums.iter_mut().zip(places) {

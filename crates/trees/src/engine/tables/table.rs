@@ -11,7 +11,7 @@ use super::fill::{Fill, Leaf, Split};
 use super::fill_groups::FillGroups;
 use super::fill_levels::FillLevels;
 use super::fill_pairs::FillPairs;
-use super::number::{Number, Steps};
+use super::number::Number;
 use super::shape::{Layout, Region, Shape, for_each_target};
 use crate::engine::moments::Moments;
 use crate::engine::pairs::PairWeights;
@@ -56,7 +56,6 @@ impl<N: Number> Tables<N> {
         shape: Arc<Shape>,
         weights: &Weights,
         law: &mut dyn Law,
-        steps: Steps,
         memory: Vec<N>,
     ) -> Self {
         let (mut all, first) = aligned(memory, shape.size);
@@ -80,11 +79,11 @@ impl<N: Number> Tables<N> {
             let numbers = &mut numbers[region.start..region.start + size];
             match (weights, shape.splits(region)) {
                 (Weights::Alike(moments), &[split]) => {
-                    builder.split(split as usize, region, moments, steps, numbers);
+                    builder.split(split as usize, region, moments, numbers);
                     continue;
                 }
                 (Weights::Pairs(pairs), &[split]) => {
-                    builder.split_of_pairs(split as usize, pairs, steps, numbers);
+                    builder.split_of_pairs(split as usize, pairs, numbers);
                     continue;
                 }
                 _ => {}
@@ -93,7 +92,7 @@ impl<N: Number> Tables<N> {
             match shape.layout {
                 Layout::Lanes(_) => {
                     for (number, &value) in numbers.iter_mut().zip(&entries) {
-                        *number = N::nearest(value, steps);
+                        *number = N::nearest(value);
                     }
                 }
                 Layout::Columns | Layout::Pairs => {
@@ -101,7 +100,7 @@ impl<N: Number> Tables<N> {
                         for (number, &value) in
                             column.iter_mut().zip(entries[lane..].iter().step_by(region.width))
                         {
-                            *number = N::nearest(value, steps);
+                            *number = N::nearest(value);
                         }
                     }
                 }
@@ -141,14 +140,7 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// The table of a split and the leaves right below it.
-    fn split<N: Number>(
-        &mut self,
-        split: usize,
-        region: &Region,
-        moments: &Moments,
-        steps: Steps,
-        table: &mut [N],
-    ) {
+    fn split<N: Number>(&mut self, split: usize, region: &Region, moments: &Moments, table: &mut [N]) {
         let node = self.nodes[split];
         self.set_lanes(node.left(), region);
         let split = Split {
@@ -156,7 +148,6 @@ impl Builder<'_> {
             bit: self.paths.bit(split) as usize,
             lanes: &self.lanes,
             layout: self.shape.layout,
-            steps,
         };
         for (side, child) in [node.right(), node.left()].into_iter().enumerate() {
             let child_node = self.nodes[child];
@@ -174,7 +165,6 @@ impl Builder<'_> {
         &mut self,
         split: usize,
         PairWeights { moments, .. }: &PairWeights,
-        steps: Steps,
         table: &mut [N],
     ) {
         let (paths, node) = (self.paths, self.nodes[split]);
@@ -200,7 +190,7 @@ impl Builder<'_> {
             left.shares().chunks_exact(1 << features).zip(right.shares().chunks_exact(1 << features));
         for (column, (left, right)) in table.chunks_exact_mut(length).zip(shares) {
             for (number, &[on_left, on_right]) in column.iter_mut().zip(patterns) {
-                *number = N::nearest(left[on_left] + right[on_right], steps);
+                *number = N::nearest(left[on_left] + right[on_right]);
             }
         }
     }

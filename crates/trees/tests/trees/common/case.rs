@@ -241,7 +241,6 @@ impl Case {
         settings.extend(Kernel::ALL.map(|kernel| (told(Some(kernel)), 1e-12)));
         settings.push((tables.with_keep_tables(true), 1e-12));
         settings.push((tables.with_precision(Precision::Single), 1e-6));
-        settings.push((tables.with_precision(Precision::Fixed), 1e-10));
         let mut compiler = BackgroundCompiler::new(&self.ensemble);
         let compiled = compiler.as_mut().ok().map(|compiler| compiler.add(background, weights));
         let compiled =
