@@ -220,7 +220,7 @@ impl Library {
             Some((_, folder)) => vec![folder],
             None => vec![home.clone(), workspace.join("../shared")],
         };
-        let given = workspace.join("xtask");
+        let given = workspace.join("xtask/lab");
         let networks = folders.iter().chain([&home, &given]).map(|folder| folder.join("networks")).collect();
         Ok(Self { folders, networks, read: Mutex::default() })
     }
@@ -434,6 +434,15 @@ mod tests {
         // A data directory that the environment names comes before both.
         if std::env::var_os("APPORTION_DATA").is_none() {
             assert_eq!(library.find(&source).unwrap().unwrap(), b"a");
+        }
+    }
+
+    #[test]
+    fn networks_that_come_with_the_repository_are_found_in_either_way() {
+        let folder = tempfile::tempdir().unwrap();
+        for library in [Library::embedded(), Library::new(Some(folder.path()), &xtask::workspace()).unwrap()]
+        {
+            assert!(library.networks.iter().any(|folder| folder.join("pima_mlp.onnx").is_file()));
         }
     }
 
