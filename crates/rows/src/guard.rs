@@ -5,27 +5,33 @@
 //! thrown away with it.
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, set_hook, take_hook};
-use std::sync::Once;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 
 use crate::error::{Result, RowsError};
 
 thread_local! {
-    /// Whether a panic of this thread is turned into an error, and need not be told.
+    /// Whether a panic of this thread is turned into an error.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread, now, would be turned into an error: it is one of a decoder of Parquet or Zstandard at a damaged file.
+///
+/// This crate sets no panic hook, so that Rust's own prints a line about such a panic. A program that wants none sets one that asks here:
+///
+/// ```
+/// let default = std::panic::take_hook();
+/// std::panic::set_hook(Box::new(move |panic| {
+///     if !apportion_rows::is_guarded() {
+///         default(panic);
+///     }
+/// }));
+/// ```
+pub fn is_guarded() -> bool {
+    IS_GUARDED.get()
 }
 
 /// Runs `decode`; its panic is an error that says that the file is damaged.
 pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let told = take_hook();
-        set_hook(Box::new(move |panic| {
-            if !IS_GUARDED.get() {
-                told(panic);
-            }
-        }));
-    });
     let was_guarded = IS_GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(decode));
     IS_GUARDED.set(was_guarded);

@@ -21,6 +21,7 @@
 //! | [`Texts`] | cells as the file has them, for a program that predicts from texts |
 //! | [`Block`] | rows on their way, for who takes them block by block |
 //! | [`Feature`], [`CellError`] | how cells become numbers, for who has columns in memory |
+//! | [`is_guarded`] | whether a panic would be turned into an error, for who sets a panic hook |
 //! | [`RowsError`] | what was given, what is wanted, what to do |
 //!
 //! In files with names of columns a cell of a feature with categories (`apportion_models::Words`) is a category as the table holds it: a
@@ -60,6 +61,7 @@ pub use columnar::parquet::{ParquetColumn, ParquetKind, ParquetWriter};
 pub use columns::{are_numbered, lightgbm_name, match_names};
 pub use error::RowsError;
 pub use exact::exact;
+pub use guard::is_guarded;
 pub use source::Source;
 pub use table::{Block, Ids, Table};
 pub use texts::Texts;
