@@ -1,8 +1,11 @@
 //! Explanations on their way to figures.
 
-use apportion_estimators::{Certificate, Explanation};
+use apportion_estimators::Explanation;
 use apportion_games::Rows;
-use apportion_plots::{Batch, Certified, Explained, Gathering, Heading, Look, PlotError};
+use apportion_plots::{Explained, Gathering, PlotError};
+use apportion_results::{Batch, Heading};
+
+use crate::batch::batch;
 
 /// Explanations of rows as figures and reports take them: with the names of the n features, and the rows, where their inputs are to be seen.
 ///
@@ -24,7 +27,7 @@ use apportion_plots::{Batch, Certified, Explained, Gathering, Heading, Look, Plo
 ///
 /// # Errors
 ///
-/// [`PlotError::Count`] where names, rows and explanations are not of each other, [`PlotError::NotFinite`] for numbers that no figure has a place
+/// [`PlotError::Results`] where names, rows and explanations do not belong together, [`PlotError::NotFinite`] for numbers that no figure has a place
 /// for.
 pub fn explained(
     explanations: &[Explanation],
@@ -37,50 +40,10 @@ pub fn explained(
         heading.is_efficient = first.value.is_efficient();
         heading.method.clone_from(&first.method);
         heading.outputs = vec![String::new(); first.base.len().max(1)];
-        heading.facts = first.seed.iter().map(|seed| ("seed".to_owned(), seed.to_string())).collect();
+        heading.facts = first.seed.iter().map(|seed| ("seed".to_owned(), seed.to_string().into())).collect();
     }
-    let each =
-        |of: fn(&Explanation) -> &[f64]| explanations.iter().flat_map(of).copied().collect::<Vec<f64>>();
-    // As the command does: values are estimates where any has an error.
-    let are_estimates = explanations.iter().any(|explanation| {
-        explanation.std_errors.as_ref().is_none_or(|errors| errors.iter().any(|&error| error != 0.0))
-    });
-    let errors = explanations.iter().flat_map(|explanation| match &explanation.std_errors {
-        Some(errors) => errors.clone(),
-        None => vec![f64::NAN; explanation.values.len()],
-    });
-    let degrees = explanations.iter().map(|explanation| {
-        explanation.diagnostics.error_law.as_ref().map_or(f64::INFINITY, |law| law.degrees_of_freedom)
-    });
     let mut gathering = Gathering::new(heading)?;
-    gathering.add(Batch {
-        rows: (0..explanations.len() as u64).collect(),
-        base: each(|explanation| &explanation.base),
-        predictions: each(|explanation| &explanation.prediction),
-        values: each(|explanation| &explanation.values),
-        std_errors: if are_estimates { errors.collect() } else { Vec::new() },
-        degrees_of_freedom: degrees.collect(),
-        inputs: rows.map(|rows| rows.values().to_vec()).unwrap_or_default(),
-        evaluations: explanations.iter().map(|explanation| explanation.evaluations as u64).collect(),
-        certificates: explanations
-            .iter()
-            .map(|explanation| explanation.certificate.as_ref().map(certified))
-            .collect(),
-        ids: None,
-    })?;
+    let inputs = rows.map(|rows| rows.values().to_vec()).unwrap_or_default();
+    gathering.add(Batch { inputs, ..batch(explanations.iter().cloned()) })?;
     Ok(gathering.end())
-}
-
-/// A certificate as figures and reports take it.
-pub fn certified(certificate: &Certificate) -> Certified {
-    let looks = certificate.looks.iter();
-    Certified {
-        stopped_by: certificate.stopped_by.to_string(),
-        guarantee: certificate.guarantee.to_string(),
-        confidence: certificate.confidence,
-        error_bounds: certificate.error_bounds.clone().unwrap_or_default(),
-        tolerances: certificate.tolerances.clone(),
-        looks: looks.map(|look| Look { evaluations: look.budget as u64, error: look.error }).collect(),
-        says: certificate.says.clone(),
-    }
 }

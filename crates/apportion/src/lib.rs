@@ -26,6 +26,7 @@
 //! | [`partitions`] | `apportion-partitions` | groups of features from data: measures of dependence, clustering, dendrograms |
 //! | [`media`] | `apportion-media` | texts and images as games: tokens, pixels, patches and superpixels as players; scores, pictures |
 //! | [`plots`] | `apportion-plots` | figures of attributions with their errors, as SVG and PNG; a report in one file |
+//! | [`results`] | `apportion-results` | attributions of rows as they are kept and read back |
 //! | [`values`] | `apportion-values` | solution concepts, quadrature, exact enumeration, axioms |
 //! | [`samplers`] | `apportion-samplers` | samplers of coalitions and permutations that know their law |
 //! | [`solvers`] | `apportion-solvers` | weighted least squares on bit-packed coalitions, projections on convex sets |
@@ -34,8 +35,9 @@
 //! | [`trees`] | `apportion-trees` | tree ensembles explained: the path-dependent game, exact oracles |
 //!
 //! Each can be used alone. Neural networks in ONNX files are models through the crate `apportion-onnx`, which this one does not depend
-//! on. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`], [`Plan`] and [`Follow`].
+//! on. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`], [`Plan`], [`Follow`] and [`batch`].
 
+mod batch;
 mod budget;
 #[cfg(feature = "plots")]
 mod drawn;
@@ -63,6 +65,7 @@ pub use apportion_models as models;
 pub use apportion_partitions as partitions;
 #[cfg(feature = "plots")]
 pub use apportion_plots as plots;
+pub use apportion_results as results;
 pub use apportion_samplers as samplers;
 pub use apportion_solvers as solvers;
 #[cfg(feature = "trees")]
@@ -81,9 +84,10 @@ pub use apportion_trees::{CompiledBackground, Ensemble, ReadOptions, Rounds, Set
 pub use apportion_values::{
     Attributions, Axis, InteractionIndex, Interactions, Semivalue, SolutionConcept, Value,
 };
+pub use batch::batch;
 pub use budget::Budget;
 #[cfg(feature = "plots")]
-pub use drawn::{certified, explained};
+pub use drawn::explained;
 pub use error::ExplainError;
 pub use explainer::{Ends, Explainer, NullPlayers};
 pub use follow::Follow;

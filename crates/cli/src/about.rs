@@ -22,3 +22,23 @@ pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static 
     let background = background::in_words(args, game, input).map(|words| ("background", json!(words)));
     output.into_iter().chain(rounds).chain(background).collect()
 }
+
+/// The facts of a heading, in the order of results.
+pub(crate) fn facts(
+    same_as: Option<String>,
+    budget: Option<usize>,
+    accuracy: Option<String>,
+    seed: u64,
+    about: Vec<(&'static str, Value)>,
+) -> Vec<(String, Value)> {
+    let mut facts = Vec::from_iter(same_as.map(|same_as| ("same_as", json!(same_as))));
+    facts.push(("budget", json!(budget)));
+    facts.extend(accuracy.map(|accuracy| ("accuracy", json!(accuracy))));
+    facts.push(("seed", json!(seed)));
+    named(facts.into_iter().chain(about))
+}
+
+/// Facts with names of their own.
+pub(crate) fn named(facts: impl IntoIterator<Item = (&'static str, Value)>) -> Vec<(String, Value)> {
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}

@@ -200,7 +200,6 @@ impl Engine {
         let precision = match self.precision {
             PrecisionOption::F64 => Precision::Double,
             PrecisionOption::F32 => Precision::Single,
-            PrecisionOption::Fixed => Precision::Fixed,
         };
         Settings::default().with_kernel(kernel).with_precision(precision)
     }
@@ -229,8 +228,6 @@ pub(crate) enum KernelOption {
 pub(crate) enum PrecisionOption {
     F64,
     F32,
-    /// 64-bit fixed point.
-    Fixed,
 }
 
 /// What of a model is divided or predicted.
@@ -302,14 +299,6 @@ impl Interactions {
         match self {
             Self::Remainder => Diagonal::Remainder,
             Self::Index | Self::Of(_) => Diagonal::Value,
-        }
-    }
-
-    /// The name of that form in options and results.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Remainder => "remainder",
-            Self::Index | Self::Of(_) => "index",
         }
     }
 }

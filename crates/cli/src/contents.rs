@@ -9,6 +9,8 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 use apportion::Ensemble;
 use apportion::trees::CompiledBackground;
+use apportion_results::INFINITE;
+use apportion_results::shown::shown;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::{Value, json};
@@ -17,7 +19,7 @@ use crate::args::{Inspect, ModelFile, Reading};
 use crate::failure;
 use crate::inspect_model::of_ensemble;
 use crate::model::{self, AnyModel};
-use crate::output::{Format, INFINITE, shown};
+use crate::output::Format;
 use crate::rows;
 
 /// Bytes that tell what a file is.

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
@@ -12,10 +13,11 @@ use apportion::{
     Value,
 };
 use apportion_files::{CheckpointFile, Destination, FileError, Key, digest};
+use apportion_results::{self as results, Heading, Values};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use crate::about::about;
+use crate::about::{about, facts};
 use crate::accuracy;
 use crate::args::{Explain, Game};
 use crate::background::{Described, data_for_groups};
@@ -25,15 +27,14 @@ use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
 use crate::game;
 use crate::graph::GraphOption;
-use crate::groups::{self, Groups};
+use crate::groups::{self, Groups, names_of_groups};
 use crate::indices;
 use crate::input::{self, Batch, Input, digest_of_file, refuse_infinite};
 use crate::interactions;
 use crate::interrupt;
 use crate::messages;
-use crate::model::AnyModel;
-use crate::output::{Attributions, Block};
-use crate::pictures::{Head, Wanted};
+use crate::model::{AnyModel, TextsOfRows};
+use crate::pictures::Wanted;
 use crate::plan;
 use crate::rows;
 use crate::stream;
@@ -117,47 +118,60 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     };
     let (mut warnings, mut before) = (Warnings::default(), 0);
     let outputs = input.model.outputs();
-    let results = |first: &Block| -> Result<Attributions> {
+    // The method whose draws were the same, once rows were explained.
+    let same_as = OnceLock::new();
+    let results = |first: &results::Batch| -> Result<Values> {
         let mut about = about(args, game, &input);
         about.extend(background.iter().flat_map(Described::about));
         about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
-        Ok(Attributions {
-            value: value.concept().to_string(),
-            game: game.name(),
-            method: method.name().to_owned(),
-            budget,
-            accuracy: until.as_ref().map(accuracy::words),
-            seed: args.seed,
-            players: players(&value, input.columns),
-            groups: groups::members(&value),
-            about,
-            categories: (0..input.columns).map(|feature| input.model.categories(feature)).collect(),
-            texts: input.model.texts().cloned(),
-            features: input.features.clone(),
-            outputs: if class.is_some() { 1 } else { outputs },
-            classes: classes.clone().filter(|_| class.is_none()),
+        let accuracy = until.as_ref().map(accuracy::words);
+        let same_as = same_as.get().cloned().flatten();
+        let members = members(&value, input.columns);
+        Ok(Values {
+            heading: Heading {
+                value: value.concept().to_string(),
+                game: game.name().to_owned(),
+                method: method.name().to_owned(),
+                is_efficient: value.concept().is_efficient(),
+                facts: facts(same_as, budget, accuracy, args.seed, about),
+                players: names_of_groups(&members, &input.features),
+                features: input.features.clone(),
+                members,
+                categories: (0..input.columns).map(|feature| input.model.categories(feature)).collect(),
+                outputs: match class {
+                    Some(_) => vec![String::new()],
+                    None => classes.clone().unwrap_or_else(|| vec![String::new(); outputs]),
+                },
+                groups: groups::members(&value)
+                    .map_or_else(Vec::new, |of| groups::named(&of, &input.features)),
+                ..Heading::default()
+            },
+            words: input.model.texts().cloned().map(|texts| Arc::new(TextsOfRows(texts)) as _),
             has_ids: first.ids.is_some(),
             has_inputs: true,
-            are_estimates: budget.is_some() || first.are_estimates(),
+            has_errors: budget.is_some() || first.has_errors(),
+            has_certificates: until.is_some(),
             top: args.top,
         })
     };
     let are_written = wanted.are_results_written();
     let mut stored = Stored::new(runs.as_ref(), &input);
-    let compute = |batch: Batch| -> Result<Block> {
+    let compute = |batch: Batch| -> Result<results::Batch> {
         let rows = Rows::new(&batch.values, input.columns);
         refuse_infinite(&input, rows, |row| format!("row {}", batch.rows[row]))?;
-        let mut block = Block { rows: batch.rows, ids: batch.ids, ..Block::default() };
         stored.check(args, &explainer, input.model.as_model(), rows, before)?;
         let exact = match is_followed {
             true => None,
             false => pool.install(|| explainer.exact(rows))?,
         };
-        if let Some(exact) = exact {
+        let mut found = if let Some(exact) = exact {
             progress.inc(rows.len() as u64);
-            block.base = exact.base.repeat(rows.len());
-            block.predictions = exact.predictions;
-            block.values = exact.values;
+            results::Batch {
+                base: exact.base.repeat(rows.len()),
+                predictions: exact.predictions,
+                values: exact.values,
+                ..results::Batch::default()
+            }
         } else {
             let explained = pool.install(|| match &runs {
                 Some(runs) => interrupt::cancellation()
@@ -170,15 +184,16 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
                 (explained, _) => explained?,
             };
             warnings.add(&explanations);
-            block.extend(explanations);
-        }
+            same_as.get_or_init(|| explanations.first().and_then(|first| first.diagnostics.same_as.clone()));
+            apportion::batch(explanations)
+        };
         before += rows.len();
-        block.inputs = batch.values;
+        (found.rows, found.ids, found.inputs) = (batch.rows, batch.ids, batch.values);
         if let Some(class) = class {
-            block = block.of_output(class, outputs);
+            found = found.of_output(class, outputs);
         }
-        wanted.add(&block, || Ok(Head::Values(Box::new(results(&block)?))))?;
-        Ok(block)
+        wanted.add(&found, || Ok(results(&found)?.heading))?;
+        Ok(found)
     };
     let target = (&destination, args.output.format);
     let explained = match (are_written, args.summary) {
@@ -579,7 +594,7 @@ fn note_what_it_reduces_to(value: &Value) {
 }
 
 /// The features of each player: of quotient values players are the groups.
-fn players(value: &Value, features: usize) -> Vec<Vec<usize>> {
+fn members(value: &Value, features: usize) -> Vec<Vec<usize>> {
     match value {
         Value::Quotient(_, groups) => groups.groups().to_vec(),
         _ => (0..features).map(|feature| vec![feature]).collect(),

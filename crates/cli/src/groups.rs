@@ -253,6 +253,23 @@ pub(crate) fn members(value: &Value) -> Option<Vec<Member>> {
     Some(top.collect())
 }
 
+/// Groups with the names of their features, as results have them.
+pub(crate) fn named(groups: &[Member], features: &[String]) -> Vec<apportion_results::Member> {
+    let member = |member: &Member| match member {
+        Member::Player(feature) => apportion_results::Member::Feature(features[*feature].clone()),
+        Member::Group(members) => apportion_results::Member::Group(named(members, features)),
+    };
+    groups.iter().map(member).collect()
+}
+
+/// The name of each group: those of its features, as they are typed.
+pub(crate) fn names_of_groups(groups: &[Vec<usize>], features: &[String]) -> Vec<String> {
+    let name = |group: &Vec<usize>| {
+        group.iter().map(|&feature| features[feature].as_str()).collect::<Vec<_>>().join(",")
+    };
+    groups.iter().map(name).collect()
+}
+
 /// Groups in JSON, with names in the place of features.
 pub(crate) fn listed(groups: &[Member], names: &impl Fn(usize) -> String) -> serde_json::Value {
     let member = |member: &Member| match member {

@@ -8,16 +8,16 @@ use apportion::values::interactions::MOST_INTERACTIONS;
 use apportion::values::{InteractionIndex, Interactions};
 use apportion::{Method, Partition, Rows, SolutionConcept};
 use apportion_files::Destination;
+use apportion_results::{self as results, Heading, Indices};
 
-use crate::about::about;
+use crate::about::{about, named};
 use crate::args::{self, Explain};
 use crate::background::{self, Described};
 use crate::class::{self, Classes};
 use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
-use crate::groups::Groups;
+use crate::groups::{Groups, names_of_groups};
 use crate::input::{Batch, Batches, Input};
-use crate::output::{Block, Indices};
 use crate::timings::Timings;
 use crate::{game, stream, threads};
 
@@ -112,33 +112,38 @@ pub(crate) fn run(
     let explainer = explainer.method(args.method).budget(args.budget.unwrap_or_default()).seed(args.seed);
     game::note_what_was_chosen(args, game, input);
     let pool = threads::pool(&args.threads)?;
-    let results = |first: &Block| {
+    let results = |first: &results::Batch| {
         let mut about = about(args, game, input);
         about.extend(background.iter().flat_map(Described::about));
         about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
-        let names = |group: &Vec<usize>| {
-            group.iter().map(|&feature| features[feature].as_str()).collect::<Vec<_>>().join(",")
+        let players = match &partition {
+            Some(partition) => names_of_groups(partition.groups(), features),
+            None => features.clone(),
         };
+        let has_errors = first.has_errors();
         Ok(Indices {
-            index: index.to_string(),
-            order,
-            game: game.name(),
-            about,
-            players: match &partition {
-                Some(partition) => partition.groups().iter().map(names).collect(),
-                None => features.clone(),
+            heading: Heading {
+                value: index.to_string(),
+                game: game.name().to_owned(),
+                method: if has_errors { methods::LEARNED_SPECTRUM.name().to_owned() } else { String::new() },
+                is_efficient: false,
+                facts: named(about),
+                outputs: match class {
+                    Some(_) => vec![String::new()],
+                    None => classes.clone().unwrap_or_else(|| vec![String::new(); outputs]),
+                },
+                ..Heading::of_features(players)
             },
-            outputs: if class.is_some() { 1 } else { outputs },
-            classes: classes.clone().filter(|_| class.is_none()),
+            order,
             has_ids: first.ids.is_some(),
-            are_estimates: first.are_estimates(),
+            has_errors,
             top: args.top,
         })
     };
-    let compute = |batch: Batch| -> Result<Block> {
+    let compute = |batch: Batch| -> Result<results::Batch> {
         let rows = Rows::new(&batch.values, input.columns);
         let found = pool.install(|| explainer.indices(index, order, partition.as_ref(), rows))?;
-        let block = Block { rows: batch.rows, ids: batch.ids, ..block(&found) };
+        let block = results::Batch { rows: batch.rows, ids: batch.ids, ..block(&found) };
         Ok(match class {
             Some(class) => block.of_output(class, outputs),
             None => block,
@@ -152,8 +157,8 @@ pub(crate) fn run(
 }
 
 /// The numbers of all rows, which have the same coalitions. The empty one is among them where it has an index of its own.
-fn block(found: &[Interactions]) -> Block {
-    let mut block = Block::default();
+fn block(found: &[Interactions]) -> results::Batch {
+    let mut block = results::Batch::default();
     let has_own_constant = found.iter().any(|row| row.constant() != row.base());
     if let Some(first) = found.first() {
         block.coalitions.extend(has_own_constant.then(Vec::new));

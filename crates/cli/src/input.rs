@@ -64,7 +64,7 @@ pub(crate) fn digest_of_file(path: &Path) -> Result<String> {
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     /// Index of each in the file.
-    pub(crate) rows: Vec<usize>,
+    pub(crate) rows: Vec<u64>,
     /// What the file calls each, where that was asked for.
     pub(crate) ids: Option<Vec<String>>,
     /// Rows × features.
@@ -264,7 +264,11 @@ impl Batches {
     fn batch(&self, rows: Vec<usize>) -> Batch {
         let places: Vec<usize> = rows.iter().map(|row| row - self.before).collect();
         let id = |Ids { values, .. }: &Ids| places.iter().map(|&place| values[place].clone()).collect();
-        Batch { ids: self.table.ids.as_ref().map(id), values: self.table.gather(&places), rows }
+        Batch {
+            ids: self.table.ids.as_ref().map(id),
+            values: self.table.gather(&places),
+            rows: rows.into_iter().map(|row| row as u64).collect(),
+        }
     }
 
     /// Lets go of the rows that were handed over.

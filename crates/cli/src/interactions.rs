@@ -5,17 +5,17 @@ use std::time::Instant;
 use anyhow::Result;
 use apportion::{Method, Rows, SolutionConcept, Value};
 use apportion_files::Destination;
+use apportion_results::{self as results, Form, Heading, Interactions};
 
-use crate::about::about;
+use crate::about::{about, named};
 use crate::args::{self, Explain, Game};
 use crate::background::{self, Described};
 use crate::class::{self, Classes};
 use crate::explainer::{Asked, explainer};
 use crate::failure::Usage;
-use crate::groups::Groups;
+use crate::groups::{Groups, names_of_groups};
 use crate::input::{Batch, Batches, Input};
-use crate::output::{Block, Interactions};
-use crate::pictures::{Head, Wanted};
+use crate::pictures::Wanted;
 use crate::timings::Timings;
 use crate::{game, stream, threads};
 
@@ -83,45 +83,50 @@ pub(crate) fn run(
     let explainer = explainer.value(value);
     game::note_what_was_chosen(args, game, input);
     let pool = threads::pool(&args.threads)?;
-    let results = |first: &Block| {
+    let results = |first: &results::Batch| -> Result<Interactions> {
         let mut about = about(args, game, input);
         about.extend(background.iter().flat_map(Described::about));
         about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
+        let players = match (&partition, &args.value) {
+            (Some(partition), SolutionConcept::Quotient(_)) => names_of_groups(partition.groups(), features),
+            _ => features.clone(),
+        };
         Ok(Interactions {
-            value: args.value.to_string(),
-            game: game.name(),
-            about,
-            form: form.name(),
-            players: match (&partition, &args.value) {
-                (Some(partition), SolutionConcept::Quotient(_)) => {
-                    let names = |group: &Vec<usize>| {
-                        group.iter().map(|&feature| features[feature].as_str()).collect::<Vec<_>>()
-                    };
-                    partition.groups().iter().map(|group| names(group).join(",")).collect()
-                }
-                _ => features.clone(),
+            heading: Heading {
+                value: args.value.to_string(),
+                game: game.name().to_owned(),
+                method: Method::Tree.name().to_owned(),
+                is_efficient: args.value.is_efficient(),
+                facts: named(about),
+                outputs: match class {
+                    Some(_) => vec![String::new()],
+                    None => classes.clone().unwrap_or_else(|| vec![String::new(); outputs]),
+                },
+                interactions: Some(match form {
+                    args::Interactions::Remainder => Form::Remainder,
+                    _ => Form::Index,
+                }),
+                ..Heading::of_features(players)
             },
-            outputs: if class.is_some() { 1 } else { outputs },
-            classes: classes.clone().filter(|_| class.is_none()),
             has_ids: first.ids.is_some(),
         })
     };
     let are_written = wanted.are_results_written();
-    let compute = |batch: Batch| -> Result<Block> {
+    let compute = |batch: Batch| -> Result<results::Batch> {
         let rows = Rows::new(&batch.values, input.columns);
         let found = pool.install(|| explainer.interactions(form.diagonal(), rows))?;
-        let mut block = Block {
+        let mut block = results::Batch {
             base: found.base.repeat(rows.len()),
             predictions: found.predictions,
             values: found.values,
             rows: batch.rows,
             ids: batch.ids,
-            ..Block::default()
+            ..results::Batch::default()
         };
         if let Some(class) = class {
             block = block.of_output(class, outputs);
         }
-        wanted.add(&block, || Ok(Head::Pairs(Box::new(results(&block)?))))?;
+        wanted.add(&block, || results(&block).map(|results| results.heading))?;
         Ok(block)
     };
     let target = (destination, args.output.format);

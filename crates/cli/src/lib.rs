@@ -57,6 +57,7 @@ mod messages;
 mod methods;
 mod model;
 mod output;
+mod panics;
 mod pictures;
 mod plan;
 mod predict;
@@ -87,6 +88,7 @@ use without_networks as media;
 /// Runs the command with these arguments, the name of the program first, and tells its exit status. What it says goes to standard output and
 /// standard error; an interrupt ends the process where it has nothing to keep.
 pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
+    panics::leave_out_guarded();
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let extent = if arguments.iter().any(|argument| argument == "-h") { Extent::Short } else { Extent::Long };
     let parsed = help::arrange(Cli::command(), extent)

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use crate::output::shown;
+use apportion_results::shown::shown;
 
 /// Something that the user may want to know.
 pub(crate) fn note(says: impl Display) {

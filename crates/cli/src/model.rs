@@ -250,3 +250,17 @@ fn read_trees_of(path: &Path, Reading { trees, most_features }: &Reading) -> Res
     }
     Ok(model)
 }
+
+/// The texts of the rows that a program reads, as results take them.
+#[derive(Debug)]
+pub(crate) struct TextsOfRows(pub(crate) Arc<Texts>);
+
+impl apportion_results::Words for TextsOfRows {
+    fn word(&self, feature: usize, code: f64) -> Option<String> {
+        let mut found = None;
+        if self.0.is_text(feature) {
+            self.0.with_text(feature, code, &mut |text| found = Some(text.to_owned()));
+        }
+        found
+    }
+}

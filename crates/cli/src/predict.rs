@@ -6,11 +6,11 @@ use anyhow::{Result, bail};
 use apportion::games::parallel;
 use apportion::{Model, Rows};
 use apportion_files::Destination;
+use apportion_results::{self as results, Predictions};
 
 use crate::args::{Predict, Space};
 use crate::failure::Usage;
 use crate::input::{self, Batch, Input, refuse_infinite};
-use crate::output::{Block, Predictions};
 use crate::stream;
 use crate::threads;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
         None => input.model.as_model(),
     };
     let pool = threads::pool(&args.threads)?;
-    let predict = |batch: Batch| -> Result<Block> {
+    let predict = |batch: Batch| -> Result<results::Batch> {
         let rows = Rows::new(&batch.values, columns);
         refuse_infinite(&input, rows, |row| format!("row {}", batch.rows[row]))?;
         let mut margins = vec![0.0; batch.rows.len() * outputs];
@@ -57,9 +57,14 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
         if let Some(at) = margins.iter().position(|margin| !margin.is_finite()) {
             bail!("the model says {} for row {}; check the model", margins[at], batch.rows[at / outputs]);
         }
-        Ok(Block { rows: batch.rows, ids: batch.ids, predictions: margins, ..Block::default() })
+        Ok(results::Batch {
+            rows: batch.rows,
+            ids: batch.ids,
+            predictions: margins,
+            ..results::Batch::default()
+        })
     };
-    let results = |first: &Block| {
+    let results = |first: &results::Batch| {
         Ok(Predictions { outputs, classes: input.model.classes(), has_ids: first.ids.is_some() })
     };
     let target = (&destination, args.output.format);

@@ -6,21 +6,22 @@ use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 use apportion_files::Destination;
+use apportion_results::{self as results, Values};
 use rayon::ThreadPool;
 
 use crate::input::{Batch, Batches};
-use crate::output::{Attributions, Block, Format, Results, Summary, write_all, writer};
+use crate::output::{Format, Summary, Text, write_all, writer};
 
 /// Computes each batch of rows by `compute`, and writes what it gives as `format` says. `results` says what holds for all rows, once
 /// the first are known. Returns when the last were computed.
 ///
 /// At most three batches are in memory: one being read, one being computed, one being written.
-pub(crate) fn write<R: Results>(
+pub(crate) fn write<R: Text>(
     pool: &ThreadPool,
     (destination, format): (&Destination, Format),
     batches: &mut Batches,
-    results: impl FnOnce(&Block) -> Result<R>,
-    mut compute: impl FnMut(Batch) -> Result<Block>,
+    results: impl FnOnce(&results::Batch) -> Result<R>,
+    mut compute: impl FnMut(Batch) -> Result<results::Batch>,
 ) -> Result<Instant> {
     let mut sink = destination.open()?;
     let Some(first) = batches.next()? else { return Err(anyhow!("there are no rows")) };
@@ -29,13 +30,13 @@ pub(crate) fn write<R: Results>(
     let (results, out) = (&results, &mut sink);
     let computed = thread::scope(|scope| -> Result<Instant> {
         // None waits: what is written is one batch behind.
-        let (sender, blocks) = sync_channel::<Block>(0);
+        let (sender, blocks) = sync_channel::<results::Batch>(0);
         let written = scope.spawn(move || -> Result<()> {
             let mut writer = writer(format, results, out)?;
             for block in blocks {
                 pool.install(|| writer.rows(&block))?;
             }
-            writer.end()
+            Ok(writer.end()?)
         });
         let next = || -> Result<()> {
             // Where nobody takes them, writing has failed, and says so below.
@@ -58,8 +59,8 @@ pub(crate) fn write<R: Results>(
 pub(crate) fn summarize(
     (destination, format): (&Destination, Format),
     batches: &mut Batches,
-    results: impl FnOnce(&Block) -> Result<Attributions>,
-    mut compute: impl FnMut(Batch) -> Result<Block>,
+    results: impl FnOnce(&results::Batch) -> Result<Values>,
+    mut compute: impl FnMut(Batch) -> Result<results::Batch>,
 ) -> Result<Instant> {
     let Some(first) = batches.next()? else { return Err(anyhow!("there are no rows")) };
     let first = compute(first)?;
@@ -78,7 +79,7 @@ pub(crate) fn summarize(
 /// Computes each batch of rows by `compute`, which keeps what it needs. Returns when the last were computed.
 pub(crate) fn each(
     batches: &mut Batches,
-    mut compute: impl FnMut(Batch) -> Result<Block>,
+    mut compute: impl FnMut(Batch) -> Result<results::Batch>,
 ) -> Result<Instant> {
     while let Some(batch) = batches.next()? {
         compute(batch)?;

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use apportion::results::Batch;
 use apportion::{Ensemble, Explainer, Model, Rows};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use datafusion::arrow::compute::take;
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 use crate::columns::{Feature, chosen};
 use crate::error::BatchError;
-use crate::results::{Found, Layout, Shape, metadata};
+use crate::results::{Layout, Shape, metadata};
 
 /// Explains record batches: a model, what is asked of it, and how results are laid out.
 ///
@@ -228,7 +229,7 @@ impl BatchExplainer {
     }
 
     /// What is found of rows that have these numbers.
-    pub(crate) fn found(&self, numbers: &[f64]) -> Result<Found, BatchError> {
+    pub(crate) fn found(&self, numbers: &[f64]) -> Result<Batch, BatchError> {
         let explicands = Rows::new(numbers, self.inner.features);
         match &self.inner.pool {
             Some(pool) => pool.install(|| self.explained(explicands)),
@@ -236,36 +237,25 @@ impl BatchExplainer {
         }
     }
 
-    fn explained(&self, explicands: Rows<'_>) -> Result<Found, BatchError> {
+    fn explained(&self, explicands: Rows<'_>) -> Result<Batch, BatchError> {
         let Inner { explainer, shape, .. } = &*self.inner;
         let rows = explicands.len();
         if rows == 0 {
-            return Ok(Found::default());
+            return Ok(Batch::default());
         }
         // The oracle's answer for all rows at once has no certificates.
         if !shape.has_accuracy
             && let Some(found) = explainer.exact(explicands)?
         {
-            let base = found.base.repeat(rows);
-            let (values, predictions) = (found.values, found.predictions);
-            return Ok(Found { rows, values, base, predictions, ..Found::default() });
+            return Ok(Batch {
+                rows: (0..rows as u64).collect(),
+                values: found.values,
+                base: found.base.repeat(rows),
+                predictions: found.predictions,
+                ..Batch::default()
+            });
         }
-        let mut found = Found { rows, ..Found::default() };
-        for explanation in explainer.explain_rows(explicands)? {
-            if shape.is_estimate {
-                let unknown = || vec![f64::NAN; explanation.values.len()];
-                found.std_errors.extend(explanation.std_errors.unwrap_or_else(unknown));
-                found.evaluations.push(i64::try_from(explanation.evaluations).unwrap_or(i64::MAX));
-            }
-            if shape.has_accuracy {
-                let certificate = explanation.certificate;
-                found.stopped_by.push(certificate.map(|certificate| certificate.stopped_by.to_string()));
-            }
-            found.values.extend(explanation.values);
-            found.base.extend(explanation.base);
-            found.predictions.extend(explanation.prediction);
-        }
-        Ok(found)
+        Ok(apportion::batch(explainer.explain_rows(explicands)?))
     }
 
     pub(crate) fn feature_count(&self) -> usize {

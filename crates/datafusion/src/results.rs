@@ -9,25 +9,9 @@ use datafusion::arrow::array::{
 use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
 
-use crate::error::BatchError;
+use apportion::results::Batch;
 
-/// What was found of some rows.
-#[derive(Default)]
-pub(crate) struct Found {
-    pub(crate) rows: usize,
-    /// Rows × players × outputs.
-    pub(crate) values: Vec<f64>,
-    /// Rows × outputs.
-    pub(crate) base: Vec<f64>,
-    /// Rows × outputs.
-    pub(crate) predictions: Vec<f64>,
-    /// As the values, NaN where they are not known; of estimates.
-    pub(crate) std_errors: Vec<f64>,
-    /// One a row; of estimates.
-    pub(crate) evaluations: Vec<i64>,
-    /// One a row; where an accuracy was asked for.
-    pub(crate) stopped_by: Vec<Option<String>>,
-}
+use crate::error::BatchError;
 
 /// What results have beside values.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +70,7 @@ impl Layout {
     /// The arrays of these fields.
     pub(crate) fn arrays(
         self,
-        found: &Found,
+        found: &Batch,
         players: usize,
         output_names: &[String],
         shape: Shape,
@@ -117,14 +101,18 @@ impl Shape {
     }
 
     /// The arrays of what comes last, with `each` lines for a row.
-    fn end_arrays(self, found: &Found, each: usize) -> Vec<ArrayRef> {
+    fn end_arrays(self, found: &Batch, each: usize) -> Vec<ArrayRef> {
         let mut arrays: Vec<ArrayRef> = Vec::new();
         if self.is_estimate {
-            let evaluations = found.evaluations.iter().flat_map(|&count| std::iter::repeat_n(count, each));
+            let evaluations =
+                found.evaluations.iter().flat_map(|&count| std::iter::repeat_n(count as i64, each));
             arrays.push(Arc::new(Int64Array::from_iter_values(evaluations)));
         }
         if self.has_accuracy {
-            let stopped = found.stopped_by.iter().flat_map(|rule| std::iter::repeat_n(rule.as_deref(), each));
+            let stopped = found.certificates.iter().flat_map(|certified| {
+                let rule = certified.as_ref().map(|certified| certified.stopped_by.as_str());
+                std::iter::repeat_n(rule, each)
+            });
             arrays.push(Arc::new(StringArray::from_iter(stopped)));
         }
         arrays
@@ -147,12 +135,12 @@ impl Shape {
     }
 
     /// The structs of all rows.
-    pub(crate) fn structs(self, found: &Found, players: &[String]) -> Result<StructArray, BatchError> {
+    pub(crate) fn structs(self, found: &Batch, players: &[String]) -> Result<StructArray, BatchError> {
         let fields = self.struct_fields(players);
         let each = |numbers: &[f64], holed: bool| -> Result<ArrayRef, BatchError> {
             let arrays = (0..players.len()).map(|player| {
                 let of_player = numbers.chunks_exact(self.outputs).skip(player).step_by(players.len());
-                self.lines(of_player.flatten().copied().collect(), found.rows, holed)
+                self.lines(of_player.flatten().copied().collect(), found.len(), holed)
             });
             let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
             let per_row = self.per_row();
@@ -160,8 +148,8 @@ impl Shape {
             Ok(Arc::new(StructArray::try_new(names, arrays, None)?))
         };
         let mut arrays = vec![
-            self.lines(found.base.clone(), found.rows, false)?,
-            self.lines(found.predictions.clone(), found.rows, false)?,
+            self.lines(found.base.clone(), found.len(), false)?,
+            self.lines(found.predictions.clone(), found.len(), false)?,
             each(&found.values, false)?,
         ];
         if self.is_estimate {
@@ -184,11 +172,11 @@ pub(crate) fn metadata(about: String) -> HashMap<String, String> {
     HashMap::from([("apportion".to_owned(), about)])
 }
 
-fn in_columns(found: &Found, players: usize, output_names: &[String], shape: Shape) -> Vec<ArrayRef> {
+fn in_columns(found: &Batch, players: usize, output_names: &[String], shape: Shape) -> Vec<ArrayRef> {
     let outputs = shape.outputs;
     let mut arrays: Vec<ArrayRef> = Vec::new();
     if outputs > 1 {
-        let names = std::iter::repeat_n(output_names, found.rows).flatten();
+        let names = std::iter::repeat_n(output_names, found.len()).flatten();
         arrays.push(Arc::new(StringArray::from_iter(names.map(Some))));
     }
     arrays.extend([&found.base, &found.predictions].map(|numbers| leaves(numbers.clone(), false)));
@@ -206,8 +194,8 @@ fn in_columns(found: &Found, players: usize, output_names: &[String], shape: Sha
     arrays
 }
 
-fn in_lists(found: &Found, shape: Shape) -> Result<Vec<ArrayRef>, BatchError> {
-    let rows = found.rows;
+fn in_lists(found: &Batch, shape: Shape) -> Result<Vec<ArrayRef>, BatchError> {
+    let rows = found.len();
     let per_player =
         |numbers: &Vec<f64>, holed: bool| lists(shape.lines(numbers.clone(), rows, holed)?, rows, rows);
     let mut arrays = vec![

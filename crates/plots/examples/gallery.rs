@@ -151,7 +151,7 @@ fn certified(row: u64) -> Certified {
     let look = |k: u64| {
         let wobble = 0.8 + 0.4 * share(row, 200 + k);
         let error = Some((2.0 + 4.0 * share(row, 90)) / f64::from(1_u32 << k).sqrt() * wobble);
-        Look { evaluations: 64 << k, error }
+        Look { evaluations: 64 << k, spent: 0.05 / 6.0, error }
     };
     let mut looks: Vec<Look> = Vec::new();
     for k in 0..6 {
@@ -166,6 +166,7 @@ fn certified(row: u64) -> Certified {
         confidence: 0.95,
         error_bounds: vec![0.05],
         tolerances: vec![0.06],
+        half_widths: Vec::new(),
         looks,
         says: "With a probability of 95 %, every value is within 0.05.".to_owned(),
     }

@@ -184,9 +184,11 @@ fn with_errors(mut batch: Batch, rows: u64, players: u64) -> Batch {
                 confidence: 0.95,
                 error_bounds: vec![if is_reached { 0.08 + 0.0001 * row as f64 } else { 0.13 }],
                 tolerances: vec![0.1],
+                half_widths: Vec::new(),
                 looks: (1..=4)
                     .map(|look| Look {
                         evaluations: 20 * look,
+                        spent: 0.0125,
                         error: Some(3.0 / look as f64 * if is_reached { 0.8 } else { 1.6 }),
                     })
                     .collect(),
@@ -264,7 +266,8 @@ fn hostile() -> Result<String, PlotError> {
     let mut heading = Heading::of_features(&names);
     heading.value = "<b onclick=alert(1)>value</b>".into();
     heading.game = "</style><script>window.__owned=6</script>".into();
-    heading.facts = vec![("<i>".into(), "<script>window.__owned=7</script>".into()), ("long".into(), long)];
+    heading.facts =
+        vec![("<i>".into(), "<script>window.__owned=7</script>".into()), ("long".into(), long.into())];
     heading.categories[1] = vec!["<script>window.__owned=8</script>".into(), "=cmd|' /C calc'!A0".into()];
     heading.outputs = vec![
         "<img src=x onerror=window.__owned=9>".into(),

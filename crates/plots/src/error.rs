@@ -1,27 +1,14 @@
 //! What can go wrong when results are drawn.
 
+use apportion_results::ResultsError;
+
 /// Why there is no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// Numbers that do not belong together.
-    #[error(
-        "{what}: {given} numbers were given, and {wanted} belong to {rows} rows of {players} players and {outputs} outputs"
-    )]
-    Count {
-        /// Which numbers.
-        what: &'static str,
-        /// How many there are.
-        given: usize,
-        /// How many there should be.
-        wanted: usize,
-        /// Rows of the batch.
-        rows: usize,
-        /// Players.
-        players: usize,
-        /// Outputs.
-        outputs: usize,
-    },
+    /// Results whose parts do not belong together.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
     /// A number that no figure has a place for.
     #[error("row {row} has {value:e} among its {what}; a figure needs numbers of at most 1e300 in size")]
     NotFinite {
@@ -31,16 +18,6 @@ pub enum PlotError {
         row: u64,
         /// What stands there.
         value: f64,
-    },
-    /// Players or features without names, or names without them.
-    #[error("{names} names for {count} {what}; give one for each")]
-    Names {
-        /// What has the names.
-        what: &'static str,
-        /// How many there are.
-        count: usize,
-        /// How many names.
-        names: usize,
     },
     /// A player that is asked for by a name that none has.
     #[error("there is no feature {name:?}; {known}")]
@@ -73,14 +50,6 @@ pub enum PlotError {
     Condition {
         /// As it was given.
         condition: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// A text or an image that does not belong to the players.
-    #[error("the {medium} does not belong to the players: {why}")]
-    Medium {
-        /// What it is.
-        medium: &'static str,
         /// What is wrong with it.
         why: String,
     },

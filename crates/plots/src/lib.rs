@@ -52,11 +52,11 @@ mod report;
 mod scene;
 mod shown;
 
-pub use error::PlotError;
-pub use explained::{
-    Batch, Certified, Condition, Density, Explained, Form, Gathering, Heading, InputSummary, Look, Medium,
-    Member, Spread, Summary,
+pub use apportion_results::{
+    Batch, Certified, Form, Heading, Look, Medium, Member, ResultsError, interval_factor,
 };
+pub use error::PlotError;
+pub use explained::{Condition, Density, Explained, Gathering, InputSummary, Spread, Summary};
 pub use figures::{Kind, Options, Partner, strongest_partner};
 pub use names::listed;
 pub use report::Report;

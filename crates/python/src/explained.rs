@@ -1,14 +1,14 @@
 //! Explanations as arrays.
 
-use apportion::estimators::{Certificate, ErrorLaw, StopRule};
-use apportion::values::{Interactions, Semivalue, SolutionConcept};
+use apportion::estimators::StopRule;
+use apportion::results::{Certified, interval_factor};
+use apportion::values::Interactions;
 use apportion::{Explanation, trees};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::{Value, json};
 
-use crate::errors::usage;
+use crate::errors::{Class, raised, usage};
 
 /// Exact values of all rows: `values` rows × players × outputs, `base` outputs, `predictions` rows × outputs.
 pub(crate) fn of_attributions<'py>(
@@ -54,58 +54,35 @@ pub(crate) fn of_pairs<'py>(py: Python<'py>, found: &[Interactions]) -> PyResult
 pub(crate) fn of_runs<'py>(py: Python<'py>, done: Vec<(usize, Explanation)>) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     let warned = warnings(&done);
-    let are_estimates = done.iter().any(|(_, explanation)| is_estimate(explanation));
-    let each = |of: &dyn Fn(&Explanation) -> f64| -> Vec<f64> {
-        done.iter().map(|(_, explanation)| of(explanation)).collect()
-    };
-    let count = |of: &dyn Fn(&Explanation) -> Option<usize>| -> Vec<i64> {
-        done.iter().map(|(_, explanation)| of(explanation).map_or(-1, |count| count as i64)).collect()
-    };
     if let Some((_, first)) = done.first() {
         told.set_item("method", &first.method)?;
         told.set_item("same_as", &first.diagnostics.same_as)?;
     }
-    told.set_item("warnings", warned)?;
+    told.set_item("model_rows", PyArray1::from_vec(py, model_rows(&done)))?;
     told.set_item("rows", count_rows(py, &done))?;
-    told.set_item(
-        "evaluations",
-        PyArray1::from_vec(py, count(&|explanation| Some(explanation.evaluations))),
-    )?;
-    told.set_item("model_rows", PyArray1::from_vec(py, count(&|explanation| Some(explanation.model_rows))))?;
-    told.set_item("draws", PyArray1::from_vec(py, count(&|explanation| explanation.diagnostics.draws)))?;
-    let degrees = |explanation: &Explanation| {
-        let law = explanation.diagnostics.error_law.as_ref();
-        law.map_or(f64::INFINITY, |law| law.degrees_of_freedom)
+    let batch = apportion::batch(done.into_iter().map(|(_, explanation)| explanation));
+    told.set_item("warnings", warned)?;
+    let (are_estimates, outputs) = (batch.has_errors(), batch.base.len() / batch.len().max(1));
+    let evaluations = batch.evaluations.iter().map(|&count| count as i64).collect();
+    told.set_item("evaluations", PyArray1::from_vec(py, evaluations))?;
+    let draws = batch.draws.iter().map(|draws| draws.map_or(-1, |count| count as i64)).collect();
+    told.set_item("draws", PyArray1::from_vec(py, draws))?;
+    told.set_item("degrees_of_freedom", PyArray1::from_vec(py, batch.degrees_of_freedom))?;
+    let certificate = |certified: &Option<Certified>| {
+        let written = certified.as_ref().map(|certified| certified.to_json(outputs));
+        written.transpose().map_err(|error| raised(py, Class::Data, error.to_string()))
     };
-    told.set_item("degrees_of_freedom", PyArray1::from_vec(py, each(&degrees)))?;
-    let certificates: Vec<Option<String>> = done
-        .iter()
-        .map(|(_, explanation)| {
-            let outputs = explanation.outputs();
-            explanation.certificate.as_ref().map(|certificate| in_json(certificate, outputs).to_string())
-        })
-        .collect();
+    let certificates = batch.certificates.iter().map(certificate).collect::<PyResult<Vec<_>>>()?;
     told.set_item("certificates", certificates)?;
-    let (mut values, mut errors, mut base, mut predictions) = (vec![], vec![], vec![], vec![]);
-    for (_, explanation) in done {
-        if are_estimates {
-            match explanation.std_errors {
-                Some(of_row) => errors.extend(of_row),
-                None => {
-                    let error = if is_exact(&explanation) { 0.0 } else { f64::NAN };
-                    errors.extend(std::iter::repeat_n(error, explanation.values.len()));
-                }
-            }
-        }
-        values.extend(explanation.values);
-        base.extend(explanation.base);
-        predictions.extend(explanation.prediction);
-    }
-    told.set_item("values", PyArray1::from_vec(py, values))?;
-    told.set_item("std_errors", are_estimates.then(|| PyArray1::from_vec(py, errors)))?;
-    told.set_item("base", PyArray1::from_vec(py, base))?;
-    told.set_item("predictions", PyArray1::from_vec(py, predictions))?;
+    told.set_item("values", PyArray1::from_vec(py, batch.values))?;
+    told.set_item("std_errors", are_estimates.then(|| PyArray1::from_vec(py, batch.std_errors)))?;
+    told.set_item("base", PyArray1::from_vec(py, batch.base))?;
+    told.set_item("predictions", PyArray1::from_vec(py, batch.predictions))?;
     Ok(told)
+}
+
+fn model_rows(done: &[(usize, Explanation)]) -> Vec<i64> {
+    done.iter().map(|(_, explanation)| explanation.model_rows as i64).collect()
 }
 
 /// Exact values of each row that is done, with its number, as [`of_attributions`] has them.
@@ -127,36 +104,6 @@ pub(crate) fn of_exact_runs<'py>(
 
 fn count_rows<'py>(py: Python<'py>, done: &[(usize, Explanation)]) -> Bound<'py, PyArray1<i64>> {
     PyArray1::from_vec(py, done.iter().map(|&(row, _)| row as i64).collect())
-}
-
-/// Whether any value has an error, or may have one.
-fn is_estimate(explanation: &Explanation) -> bool {
-    let has_error = |errors: &Vec<f64>| errors.iter().any(|&error| error != 0.0);
-    !is_exact(explanation) || explanation.std_errors.as_ref().is_some_and(has_error)
-}
-
-/// Whether values are exact. Those of a game that was drawn have the error of the draws.
-fn is_exact(explanation: &Explanation) -> bool {
-    explanation.diagnostics.exact && explanation.diagnostics.draws.is_none()
-}
-
-/// A certificate as results of the command have it.
-fn in_json(certificate: &Certificate, outputs: usize) -> Value {
-    let each = |numbers: &[f64]| match numbers {
-        [number] => json!(number),
-        numbers => json!(numbers),
-    };
-    let players = |numbers: &Vec<f64>| Value::from_iter(numbers.chunks_exact(outputs.max(1)).map(each));
-    json!({
-        "stopped_by": certificate.stopped_by,
-        "guarantee": certificate.guarantee,
-        "confidence": certificate.confidence,
-        "error_bound": certificate.error_bounds.as_deref().map(each),
-        "tolerance": each(&certificate.tolerances),
-        "half_widths": certificate.half_widths.as_ref().map(players),
-        "looks": certificate.looks,
-        "says": certificate.says,
-    })
 }
 
 /// What is to be warned of.
@@ -205,13 +152,6 @@ pub(crate) fn interval_factors<'py>(
     if !(confidence > 0.0 && confidence < 1.0) {
         return Err(usage(py, format!("a confidence is above 0 and below 1, not {confidence}")));
     }
-    let factor = |&degrees: &f64| {
-        let value = SolutionConcept::Semivalue(Semivalue::Shapley);
-        let mut explanation = Explanation::estimate("", value, vec![0.0], (vec![0.0], vec![0.0]), (0, 0));
-        explanation.std_errors = Some(vec![1.0]);
-        explanation.diagnostics.error_law =
-            degrees.is_finite().then(|| ErrorLaw { degrees_of_freedom: degrees, ..ErrorLaw::default() });
-        explanation.intervals(confidence).map_or(f64::NAN, |intervals| intervals[0].1)
-    };
+    let factor = |&degrees: &f64| interval_factor(degrees, confidence);
     Ok(PyArray1::from_vec(py, degrees_of_freedom.as_slice()?.iter().map(factor).collect()))
 }

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use apportion::SolutionConcept;
 use apportion::plots::{
-    Anchor, Batch, Certified, Condition, Dress, Explained, Form, Gathering, Heading, Kind, Look, Medium,
-    Member, Options, Paint, PlotError, Report, Scene, Shape,
+    Anchor, Batch, Certified, Condition, Dress, Explained, Form, Gathering, Heading, Kind, Medium, Member,
+    Options, Paint, PlotError, Report, ResultsError, Scene, Shape,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use serde_json::Value;
 
 use crate::errors::{Class, raised, usage};
 use crate::serve::left_alone;
@@ -56,9 +55,8 @@ pub(crate) struct Gathered {
 
 fn failed(py: Python<'_>, error: &PlotError) -> PyErr {
     match error {
-        PlotError::Count { .. } | PlotError::NotFinite { .. } | PlotError::Names { .. } => {
-            raised(py, Class::Data, error.to_string())
-        }
+        PlotError::Results(ResultsError::Count { .. } | ResultsError::Names { .. })
+        | PlotError::NotFinite { .. } => raised(py, Class::Data, error.to_string()),
         _ => usage(py, error),
     }
 }
@@ -76,7 +74,7 @@ impl Gathered {
     ) -> PyResult<Self> {
         let heading = heading_of(py, heading)?;
         let batch = batch_of(arrays)?;
-        let most = heading.usual_rows();
+        let most = Gathering::usual_rows(&heading);
         let gathered = Gathering::new(heading).and_then(|gathering| {
             let mut gathering = gathering.seed(seed).most_rows(most);
             if let Some(row) = wanted {
@@ -193,7 +191,11 @@ fn heading_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Heading> {
         value,
         game: text("game")?,
         method: text("method")?,
-        facts: wanted(given, "facts")?.unwrap_or_default(),
+        facts: wanted::<Vec<(String, String)>>(given, "facts")?
+            .into_iter()
+            .flatten()
+            .map(|(name, words)| (name, words.into()))
+            .collect(),
         players: wanted(given, "players")?.unwrap_or_default(),
         features: wanted(given, "features")?.unwrap_or_default(),
         members: wanted(given, "members")?.unwrap_or_default(),
@@ -234,8 +236,7 @@ fn batch_of(given: &Bound<'_, PyDict>) -> PyResult<Batch> {
         Ok(array.extract::<PyReadonlyArray1<'_, u64>>()?.as_slice()?.to_vec())
     };
     let certificates: Vec<Option<String>> = wanted(given, "certificates")?.unwrap_or_default();
-    let certificate =
-        |text: Option<String>| -> Option<Certified> { certified(&serde_json::from_str(&text?).ok()?) };
+    let certificate = |text: Option<String>| Certified::from_json(&text?).ok();
     Ok(Batch {
         rows: whole("rows")?,
         ids: wanted(given, "ids")?,
@@ -247,31 +248,7 @@ fn batch_of(given: &Bound<'_, PyDict>) -> PyResult<Batch> {
         inputs: numbers("inputs")?,
         evaluations: whole("evaluations")?,
         certificates: certificates.into_iter().map(certificate).collect(),
-    })
-}
-
-/// A certificate from its JSON.
-fn certified(found: &Value) -> Option<Certified> {
-    let text = |name: &str| found.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let numbers = |name: &str| match found.get(name) {
-        Some(Value::Array(numbers)) => numbers.iter().filter_map(Value::as_f64).collect(),
-        Some(number) => number.as_f64().into_iter().collect(),
-        None => Vec::new(),
-    };
-    let look = |look: &Value| {
-        Some(Look {
-            evaluations: look.get("budget")?.as_u64()?,
-            error: look.get("error").and_then(Value::as_f64),
-        })
-    };
-    Some(Certified {
-        stopped_by: text("stopped_by"),
-        guarantee: text("guarantee"),
-        confidence: found.get("confidence")?.as_f64()?,
-        error_bounds: numbers("error_bound"),
-        tolerances: numbers("tolerance"),
-        looks: found.get("looks").and_then(Value::as_array).into_iter().flatten().filter_map(look).collect(),
-        says: text("says"),
+        ..Batch::default()
     })
 }
 

@@ -9,14 +9,16 @@ use apportion::media::{Masked, Outputs, Score, ScoredGame};
 use apportion::values::{Coefficients, GraphForm, GraphValue, Outside};
 use apportion::{ExplainError, Explanation, GameExplainer, Method, Rows, SolutionConcept, Value};
 use apportion_onnx::Network;
+use apportion_results::{Batch, Heading, Values};
 use serde_json::json;
 
 use super::args::{Division, OutputsName, ScoreName};
+use crate::about::facts;
 use crate::accuracy;
 use crate::explain::check_method;
 use crate::failure::Usage;
 use crate::messages;
-use crate::output::{Attributions, Block};
+
 use crate::plan;
 use crate::threads;
 use crate::timings::Timings;
@@ -248,46 +250,47 @@ impl Divided {
     }
 
     /// The explanation with what a reader of it must know.
-    pub(super) fn attributions(
+    pub(super) fn values(
         self,
         args: &Division,
         game: &'static str,
         names: Vec<String>,
         inputs: Vec<f64>,
         about: Vec<(&'static str, serde_json::Value)>,
-    ) -> Result<(Attributions, Block)> {
-        let players = names.len();
-        let mut facts = vec![
+    ) -> Result<(Values, Batch)> {
+        let mut about_all = vec![
             ("score", json!(args.score.name())),
             ("class", json!(self.class)),
             ("predicted", json!(self.predicted)),
         ];
-        facts.extend(about);
+        about_all.extend(about);
+        let accuracy = accuracy::until(&args.accuracy)?;
         let outputs = self.explanation.outputs();
+        let same_as = self.explanation.diagnostics.same_as.clone();
         let has_inputs = !inputs.is_empty();
-        let mut block = Block { rows: vec![0], inputs, ..Block::default() };
-        block.extend(vec![self.explanation]);
-        let attributions = Attributions {
-            value: args.value.to_string(),
-            game,
-            method: self.method.name().to_owned(),
-            budget: self.budget,
-            accuracy: accuracy::until(&args.accuracy)?.as_ref().map(accuracy::words),
-            seed: args.seed,
-            features: names,
-            players: (0..players).map(|player| vec![player]).collect(),
-            groups: None,
-            about: facts,
-            categories: Vec::new(),
-            texts: None,
-            outputs,
-            classes: None,
-            has_ids: false,
+        let batch = Batch { inputs, ..apportion::batch([self.explanation]) };
+        let values = Values {
+            heading: Heading {
+                value: args.value.to_string(),
+                game: game.to_owned(),
+                method: self.method.name().to_owned(),
+                is_efficient: args.value.is_efficient(),
+                facts: facts(
+                    same_as,
+                    self.budget,
+                    accuracy.as_ref().map(accuracy::words),
+                    args.seed,
+                    about_all,
+                ),
+                outputs: vec![String::new(); outputs],
+                ..Heading::of_features(names)
+            },
             has_inputs,
-            are_estimates: self.budget.is_some() || block.are_estimates(),
-            top: None,
+            has_errors: self.budget.is_some() || batch.has_errors(),
+            has_certificates: accuracy.is_some(),
+            ..Values::default()
         };
-        Ok((attributions, block))
+        Ok((values, batch))
     }
 
     /// Writes by `write`, and the times that were asked for.

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
             }
             None => None,
         };
-        let (results, block) = divided.attributions(&args.division, "image", names, inputs, about)?;
+        let (results, block) = divided.values(&args.division, "image", names, inputs, about)?;
         let draw = || match &drawn {
             Some((picture, bytes)) => picture.write(|out| Ok(out.write_all(bytes)?)),
             None => Ok(()),

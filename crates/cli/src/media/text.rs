@@ -77,8 +77,7 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
         let scores = divided.shown();
         match format {
             Some(format) => {
-                let (results, block) =
-                    divided.attributions(&args.division, "text", names, Vec::new(), about)?;
+                let (results, block) = divided.values(&args.division, "text", names, Vec::new(), about)?;
                 write_all(&destination, format, &results, &block, || Ok(()))
             }
             None if args.format == TextFormat::Html => {

@@ -1,48 +1,21 @@
 //! The formats, by name.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use anyhow::{Result, bail};
+use apportion_results::{self as results, Writer};
 use clap::ValueEnum;
 
-use super::facts::Facts;
-use super::results::Results;
-use super::writer::Writer;
-#[cfg(feature = "columnar")]
-use super::{arrow, parquet};
-use super::{csv, json, npy, npz, table};
+use super::text::{Page, Text};
 
 /// The writer of a format, which writes to `out`.
 pub(crate) fn writer<'a, W: Write + Send + 'a>(
     format: Format,
-    results: &'a dyn Results,
+    results: &'a dyn Text,
     out: W,
-) -> Result<Box<dyn Writer + 'a>> {
-    Ok(match format {
-        Format::Json => Box::new(json::Document::new(results, out)),
-        Format::Jsonl => Box::new(json::Lines::new(results, out)),
-        Format::Csv => Box::new(csv::Table::new(results, out)?),
-        Format::Npy => Box::new(npy::Array::new(results, out)?),
-        Format::Npz => Box::new(npz::Archive::new(results, out)?),
-        #[cfg(feature = "columnar")]
-        Format::Parquet => Box::new(parquet::Groups::new(results, out)),
-        #[cfg(feature = "columnar")]
-        Format::Arrow => Box::new(arrow::Batches::stream(results, out)),
-        #[cfg(feature = "columnar")]
-        Format::Feather => Box::new(arrow::Batches::file(results, out)),
-        Format::Table => Box::new(table::Text::new(results, out)),
-    })
-}
-
-impl Facts {
-    /// Writes them all.
-    pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
-        match format {
-            Format::Json | Format::Jsonl => json::facts(self, out),
-            Format::Csv => csv::facts(self, out),
-            Format::Table => table::facts(self, out),
-            _ => bail!("these facts are no table of numbers; give --format json, csv or table"),
-        }
+) -> io::Result<Box<dyn Writer + 'a>> {
+    match format.for_programs() {
+        Some(format) => results::writer(format, results, out),
+        None => Ok(Box::new(Page::new(results, out))),
     }
 }
 
@@ -76,6 +49,24 @@ impl Format {
     /// Its name on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// That for programs; none for reading.
+    fn for_programs(self) -> Option<results::Format> {
+        Some(match self {
+            Self::Json => results::Format::Json,
+            Self::Jsonl => results::Format::JsonLines,
+            Self::Csv => results::Format::Csv,
+            Self::Npy => results::Format::Npy,
+            Self::Npz => results::Format::Npz,
+            #[cfg(feature = "columnar")]
+            Self::Parquet => results::Format::Parquet,
+            #[cfg(feature = "columnar")]
+            Self::Arrow => results::Format::ArrowStream,
+            #[cfg(feature = "columnar")]
+            Self::Feather => results::Format::ArrowFile,
+            Self::Table => return None,
+        })
     }
 
     /// Whether facts can be written so.

@@ -1,17 +1,15 @@
 //! The result of `apportion explain --summary`: how much each player matters over all rows.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::ops::Range;
 
-use anyhow::Result;
+use apportion_results::shown::shown;
+use apportion_results::{Batch, Cells, Column, Results, Values, to_json};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::attributions::Attributions;
-use super::block::Block;
-use super::json_text;
-use super::results::{Cells, Column, Results};
 use super::table::{self, Bars, LastColumn, digits};
+use super::text::Text;
 
 /// What is known of one player's values φ over the rows so far.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +29,7 @@ struct Told {
     output: usize,
     mean_size: f64,
     /// The standard deviation of |φ| over the rows.
-    spread: f64,
+    deviation: f64,
     mean: f64,
     least: f64,
     greatest: f64,
@@ -39,8 +37,7 @@ struct Told {
 
 /// Values over all rows, added up in the order of the rows.
 pub(crate) struct Summary<'a> {
-    of: &'a Attributions,
-    head: Vec<(&'static str, Value)>,
+    of: &'a Values,
     rows: usize,
     /// Players × outputs.
     moments: Vec<Moments>,
@@ -50,7 +47,7 @@ pub(crate) struct Summary<'a> {
 
 impl<'a> Summary<'a> {
     /// Of no rows yet.
-    pub(crate) fn new(of: &'a Attributions) -> Self {
+    pub(crate) fn new(of: &'a Values) -> Self {
         let nothing = Moments {
             mean_size: 0.0,
             mean: 0.0,
@@ -58,18 +55,15 @@ impl<'a> Summary<'a> {
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
         };
-        let moments = vec![nothing; of.players.len() * of.outputs];
-        Self { of, head: Vec::new(), rows: 0, moments, told: Vec::new() }
+        let moments = vec![nothing; of.heading.players.len() * of.heading.outputs.len()];
+        Self { of, rows: 0, moments, told: Vec::new() }
     }
 
     /// Adds rows.
-    pub(crate) fn add(&mut self, block: &Block) {
-        if self.rows == 0 {
-            self.head = self.of.head(block);
-        }
-        for row in 0..block.len() {
+    pub(crate) fn add(&mut self, batch: &Batch) {
+        for row in 0..batch.len() {
             self.rows += 1;
-            for (moments, &value) in self.moments.iter_mut().zip(block.of_row(&block.values, row)) {
+            for (moments, &value) in self.moments.iter_mut().zip(batch.of_row(&batch.values, row)) {
                 let difference = value.abs() - moments.mean_size;
                 moments.mean_size += difference / self.rows as f64;
                 moments.squares += difference * (value.abs() - moments.mean_size);
@@ -80,14 +74,14 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// All rows were added. The block stands for the lines of the summary.
-    pub(crate) fn end(&mut self) -> Block {
-        let outputs = self.of.outputs;
+    /// All rows were added. The batch stands for the lines of the summary.
+    pub(crate) fn end(&mut self) -> Batch {
+        let outputs = self.of.heading.outputs.len();
         let told = |(at, moments): (usize, &Moments)| Told {
             player: at / outputs,
             output: at % outputs,
             mean_size: moments.mean_size,
-            spread: (moments.squares / self.rows.saturating_sub(1).max(1) as f64).sqrt(),
+            deviation: (moments.squares / self.rows.saturating_sub(1).max(1) as f64).sqrt(),
             mean: moments.mean,
             least: moments.least,
             greatest: moments.greatest,
@@ -102,7 +96,7 @@ impl<'a> Summary<'a> {
             .flat_map(|of| of.iter().take(top))
             .copied()
             .collect();
-        Block { rows: (0..self.told.len()).collect(), ..Block::default() }
+        Batch { rows: (0..self.told.len() as u64).collect(), ..Batch::default() }
     }
 
     fn of_output(&self, output: usize) -> Option<String> {
@@ -111,15 +105,15 @@ impl<'a> Summary<'a> {
 }
 
 impl Results for Summary<'_> {
-    fn head(&self, _: &Block) -> Vec<(&'static str, Value)> {
-        self.head.iter().cloned().chain([("rows", json!(self.rows))]).collect()
+    fn head(&self) -> Vec<(&str, Value)> {
+        self.of.head().into_iter().chain([("rows", json!(self.rows))]).collect()
     }
 
     fn list(&self) -> &'static str {
         "summary"
     }
 
-    fn object(&self, _: &Block, row: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn object(&self, _: &Batch, row: usize, out: &mut Vec<u8>) -> io::Result<()> {
         #[derive(Serialize)]
         struct Object {
             feature: String,
@@ -133,33 +127,33 @@ impl Results for Summary<'_> {
         }
         let told = self.told[row];
         let object = Object {
-            feature: self.of.player_names()[told.player].clone(),
+            feature: self.of.heading.players[told.player].clone(),
             output: self.of_output(told.output),
             mean_abs: told.mean_size,
-            std_abs: told.spread,
+            std_abs: told.deviation,
             mean: told.mean,
             min: told.least,
             max: told.greatest,
         };
-        Ok(json_text::write(out, &object)?)
+        to_json(out, &object)
     }
 
     fn columns(&self) -> Vec<Column> {
-        let output = (self.of.outputs > 1).then(|| Column::texts("output"));
+        let output = (self.of.heading.outputs.len() > 1).then(|| Column::texts("output"));
         let numbers = ["mean abs", "std abs", "mean", "min", "max"].map(Column::numbers);
         output.into_iter().chain([Column::texts("feature")]).chain(numbers).collect()
     }
 
-    fn cells(&self, _: &Block, rows: Range<usize>) -> Vec<Cells> {
+    fn cells(&self, _: &Batch, rows: Range<usize>) -> Vec<Cells> {
         let told = &self.told[rows];
-        let names = self.of.player_names();
+        let names = &self.of.heading.players;
         let numbers = |of: fn(&Told) -> f64| Cells::Numbers(told.iter().map(of).collect());
         let output = || Cells::Texts(told.iter().map(|told| self.of_output(told.output)).collect());
-        let mut cells = Vec::from_iter((self.of.outputs > 1).then(output));
+        let mut cells = Vec::from_iter((self.of.heading.outputs.len() > 1).then(output));
         cells.push(Cells::Texts(told.iter().map(|told| Some(names[told.player].clone())).collect()));
         cells.extend([
             numbers(|told| told.mean_size),
-            numbers(|told| told.spread),
+            numbers(|told| told.deviation),
             numbers(|told| told.mean),
             numbers(|told| told.least),
             numbers(|told| told.greatest),
@@ -171,32 +165,35 @@ impl Results for Summary<'_> {
         Vec::new()
     }
 
-    fn numbers<'b>(&self, _: &'b Block) -> Vec<&'b [f64]> {
+    fn numbers<'b>(&self, _: &'b Batch) -> Vec<&'b [f64]> {
         Vec::new()
     }
 
     fn names(&self) -> Vec<(&'static str, Vec<String>)> {
         Vec::new()
     }
+}
 
+impl Text for Summary<'_> {
     fn title(&self) -> String {
         format!("{}summary of {} rows\n", self.of.title(), self.rows)
     }
 
-    fn text(&self, _: &Block, out: &mut dyn Write) -> Result<()> {
-        let names = self.of.player_names();
+    fn text(&self, _: &Batch, out: &mut dyn Write) -> io::Result<()> {
+        let names = &self.of.heading.players;
         for told in self.told.chunk_by(|a, b| a.output == b.output) {
             let bars = Bars::of(told.iter().map(|told| told.mean_size));
             let output = told.first().and_then(|told| self.of_output(told.output));
             writeln!(
                 out,
                 "{}",
-                output
-                    .map_or_else(String::new, |output| format!("\noutput {}", super::shown::shown(&output)))
+                output.map_or_else(String::new, |output| format!("\noutput {}", shown(&output)))
             )?;
-            let header = ["feature", "mean |value|", "spread", "mean", "min", "max", ""].map(str::to_owned);
+            let header =
+                ["feature", "mean |value|", "std |value|", "mean", "min", "max", ""].map(str::to_owned);
             let line = |told: &Told| {
-                let numbers = [told.mean_size, told.spread, told.mean, told.least, told.greatest].map(digits);
+                let numbers =
+                    [told.mean_size, told.deviation, told.mean, told.least, told.greatest].map(digits);
                 let name = [names[told.player].clone()].into_iter().chain(numbers);
                 name.chain([bars.bar(told.mean_size)]).collect()
             };

@@ -1,60 +1,19 @@
-//! Tables for reading: six significant digits, the players that matter most first, with a bar for each. Whatever names hold is shown, and
-//! commands no terminal.
+//! Parts of tables for reading: numbers to six significant digits, bars, aligned columns. Whatever names hold is shown, and commands no
+//! terminal.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use anyhow::Result;
+use apportion_results::Batch;
+use apportion_results::shown::shown;
 
-use super::block::Block;
 use super::facts::Facts;
-use super::results::Results;
-use super::shown::shown;
-use super::writer::Writer;
 
 /// Characters of the longest bar.
 const BAR: usize = 24;
 /// Characters that one line of a list may take.
 const LINE: usize = 100;
 
-/// A text that is being written.
-pub(super) struct Text<'a, W> {
-    results: &'a dyn Results,
-    begun: bool,
-    out: W,
-}
-
-impl<'a, W: Write> Text<'a, W> {
-    pub(super) fn new(results: &'a dyn Results, out: W) -> Self {
-        Self { results, begun: false, out }
-    }
-}
-
-impl<W: Write + Send> Writer for Text<'_, W> {
-    fn rows(&mut self, block: &Block) -> Result<()> {
-        if !self.begun {
-            self.begun = true;
-            self.out.write_all(self.results.title().as_bytes())?;
-        }
-        self.results.text(block, &mut self.out)
-    }
-
-    fn end(mut self: Box<Self>) -> Result<()> {
-        Ok(self.out.flush()?)
-    }
-}
-
-/// The axis of the outputs, which is there where there are several.
-pub(super) fn several(outputs: usize) -> impl Iterator<Item = usize> {
-    (outputs > 1).then_some(outputs).into_iter()
-}
-
-/// The names of the outputs, where there are several: those of classes, else numbers.
-pub(super) fn names_of_outputs(outputs: usize, classes: Option<&[String]>) -> Option<Vec<String>> {
-    let numbered = || (0..outputs).map(|output| output.to_string()).collect();
-    (outputs > 1).then(|| classes.map_or_else(numbered, <[String]>::to_vec))
-}
-
-pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
+pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> io::Result<()> {
     let width = facts.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, values) in facts.lines("not in the file") {
         let mut line = format!("{:<width$} ", name.replace('_', " "));
@@ -76,18 +35,18 @@ pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
 
 /// The line above what is told of a row, or of one of its outputs where there are several.
 pub(super) fn heading(
-    block: &Block,
+    batch: &Batch,
     row: usize,
     output: usize,
     names: Option<&[String]>,
     out: &mut dyn Write,
-) -> Result<()> {
+) -> io::Result<()> {
     let outputs = names.map_or(1, <[String]>::len);
-    let id = block.ids.as_ref().map_or_else(String::new, |ids| format!(" ({})", shown(&ids[row])));
+    let id = batch.ids.as_ref().map_or_else(String::new, |ids| format!(" ({})", shown(&ids[row])));
     let name = names.map_or_else(String::new, |names| format!(", output {}", shown(&names[output])));
     let [base, prediction] =
-        [&block.base, &block.predictions].map(|numbers| digits(numbers[row * outputs + output]));
-    Ok(writeln!(out, "\nrow {}{id}{name}: base {base}, prediction {prediction}", block.rows[row])?)
+        [&batch.base, &batch.predictions].map(|numbers| digits(numbers[row * outputs + output]));
+    writeln!(out, "\nrow {}{id}{name}: base {base}, prediction {prediction}", batch.rows[row])
 }
 
 /// What the last column of a table holds.
@@ -98,7 +57,7 @@ pub(super) enum LastColumn {
 }
 
 /// Writes lines of cells under each other: names and bars to the left, numbers to the right.
-pub(super) fn aligned(lines: &[Vec<String>], last: LastColumn, out: &mut dyn Write) -> Result<()> {
+pub(super) fn aligned(lines: &[Vec<String>], last: LastColumn, out: &mut dyn Write) -> io::Result<()> {
     let columns = lines.first().map_or(0, Vec::len);
     let lines: Vec<Vec<_>> = lines.iter().map(|line| line.iter().map(|cell| shown(cell)).collect()).collect();
     let widths: Vec<usize> = (0..columns)

@@ -3,8 +3,6 @@
 mod args;
 mod command_line;
 mod gathered;
-mod medium;
-mod numbers;
 mod plot;
 mod report;
 mod results;
@@ -12,7 +10,6 @@ mod wanted;
 
 pub(crate) use args::{Plot, Report, kind};
 pub(crate) use command_line::{CommandLine, as_typed};
-pub(crate) use gathered::Head;
 pub(crate) use plot::run as plot;
 pub(crate) use report::run as report;
 pub(crate) use wanted::Wanted;

@@ -6,13 +6,14 @@ use std::time::Duration;
 use anyhow::Result;
 use apportion::plots::{Kind, Options};
 use apportion_files::Destination;
+use apportion_results::{Batch, Heading};
 
-use super::gathered::{Gathered, Head};
+use super::gathered::Gathered;
 use super::plot::Picture;
 use super::report;
 use crate::args::Explain;
 use crate::failure::Usage;
-use crate::output::{Block, Format};
+use crate::output::Format;
 
 /// Pixels of a PNG to a pixel of a page.
 const SCALE: f64 = 2.0;
@@ -67,10 +68,10 @@ impl<'a> Wanted<'a> {
         self.figure.is_none() && (self.page.is_none() || self.args.output.out.is_some())
     }
 
-    /// Adds rows; `head`, which is asked once, has what holds for all of them.
-    pub(crate) fn add(&mut self, block: &Block, head: impl FnOnce() -> Result<Head>) -> Result<()> {
+    /// Adds rows; `heading`, which is called once, has what holds for all of them.
+    pub(crate) fn add(&mut self, batch: &Batch, heading: impl FnOnce() -> Result<Heading>) -> Result<()> {
         match self.figure.is_some() || self.page.is_some() {
-            true => self.gathered.add(block, head),
+            true => self.gathered.add(batch, heading),
             false => Ok(()),
         }
     }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::Explained;
-use super::batch::{Batch, is_drawn};
-use super::heading::{Form, Heading};
+use apportion_results::{Batch, Form, Heading, IntervalFactors};
+
 use super::sample::{Ends, priority};
-use super::student::Factors;
 use super::summary::{InputSummary, Spread, Summary};
+use super::{Explained, is_drawn};
 use crate::error::PlotError;
 
 /// Rows on their way into an [`Explained`].
@@ -50,7 +49,7 @@ pub struct Gathering {
     /// Of values, predictions and inputs.
     ends: Vec<Ends>,
     /// Of the standard errors of rows.
-    factors: Factors,
+    factors: IntervalFactors,
 }
 
 impl Gathering {
@@ -58,30 +57,12 @@ impl Gathering {
     ///
     /// # Errors
     ///
-    /// [`PlotError::Names`] where names are not one for each thing that has one, [`PlotError::Medium`] where a text or an image does not
-    /// belong to the players.
+    /// [`PlotError::Results`] where names are not one for each thing that has one, and where a text or an image does not belong to the
+    /// players.
     pub fn new(heading: Heading) -> Result<Self, PlotError> {
         let (players, features, outputs) =
             (heading.players.len(), heading.features.len(), heading.outputs.len());
-        let named = |what, count, names| match count == names {
-            true => Ok(()),
-            false => Err(PlotError::Names { what, count, names }),
-        };
-        named("players", heading.members.len(), players)?;
-        named("features", heading.categories.len(), features)?;
-        named("outputs", outputs.max(1), outputs)?;
-        let known = |&feature: &usize| feature < features;
-        if let Some(features) = heading.members.iter().find(|features| !features.iter().all(known)) {
-            let count = features.iter().max().map_or(0, |most| most + 1);
-            return Err(PlotError::Names {
-                what: "features of players",
-                count,
-                names: heading.features.len(),
-            });
-        }
-        if let Some(medium) = &heading.medium {
-            medium.check(players)?;
-        }
+        heading.check()?;
         let summary = Summary {
             values: vec![Spread::default(); players * outputs],
             predictions: vec![Spread::default(); outputs],
@@ -96,7 +77,7 @@ impl Gathering {
         Ok(Self {
             ends: vec![Ends::NONE; players * outputs + outputs + features],
             heading,
-            factors: Factors::default(),
+            factors: IntervalFactors::default(),
             most_rows: usize::MAX,
             seed: 0,
             wanted: BTreeSet::new(),
@@ -105,6 +86,12 @@ impl Gathering {
             places: Vec::new(),
             summary,
         })
+    }
+
+    /// How many rows under such a heading are kept where nobody says: those with four million numbers, at least 200 and at most 50 000.
+    pub fn usual_rows(heading: &Heading) -> usize {
+        let of_row = 2 * heading.players.len() * heading.outputs.len() + heading.features.len();
+        (4_000_000 / of_row.max(1)).clamp(200, 50_000)
     }
 
     /// Keeps about so many rows, chosen at random by the seed, and the extremes beside them [default: all].
@@ -132,11 +119,10 @@ impl Gathering {
     ///
     /// # Errors
     ///
-    /// [`PlotError::Count`] and [`PlotError::NotFinite`] for numbers that do not belong together, or that no figure has a place for.
+    /// [`PlotError::Results`] and [`PlotError::NotFinite`] for numbers that do not belong together, or that no figure has a place for.
     pub fn add(&mut self, mut batch: Batch) -> Result<(), PlotError> {
-        let (players, features, outputs) =
-            (self.heading.players.len(), self.heading.features.len(), self.heading.outputs.len());
-        batch.check((players, features, outputs), self.heading.interactions.is_some())?;
+        batch.check(&self.heading)?;
+        check_sizes(&batch)?;
         if batch.std_errors.iter().all(|&error| error == 0.0) {
             batch.std_errors.clear();
         }
@@ -173,11 +159,11 @@ impl Gathering {
         let rows = self.summary.rows.max(1) as f64;
         self.summary.half_widths.iter_mut().for_each(|sum| *sum /= rows);
         self.summary.interactions.iter_mut().for_each(|sum| *sum /= rows);
-        let (kept, mut factors) = (self.kept, Factors::default());
+        let (kept, mut factors) = (self.kept, IntervalFactors::default());
         let degrees = |row: usize| kept.degrees_of_freedom.get(row).copied().unwrap_or(f64::INFINITY);
         Explained {
             heading: self.heading,
-            factors: (0..kept.rows.len()).map(|row| factors.of(degrees(row))).collect(),
+            factors: (0..kept.rows.len()).map(|row| factors.next(degrees(row))).collect(),
             kept,
             summary: self.summary,
             seed: self.seed,
@@ -242,7 +228,7 @@ impl Gathering {
         }
         if !batch.std_errors.is_empty() {
             let degrees = batch.degrees_of_freedom.get(row).copied().unwrap_or(f64::INFINITY);
-            let factor = self.factors.of(degrees);
+            let factor = self.factors.next(degrees);
             let errors = batch.of_row(&batch.std_errors, row);
             summary.half_widths.iter_mut().zip(errors).for_each(|(sum, error)| *sum += factor * error);
         }
@@ -293,13 +279,34 @@ impl Gathering {
     }
 }
 
+/// Refuses numbers that no figure has a place for.
+fn check_sizes(batch: &Batch) -> Result<(), PlotError> {
+    for (what, numbers, may_be_missing) in [
+        ("values", &batch.values, false),
+        ("values without players", &batch.base, false),
+        ("predictions", &batch.predictions, false),
+        ("standard errors", &batch.std_errors, true),
+    ] {
+        let is_wrong = |&number: &f64| !(is_drawn(number) || may_be_missing && number.is_nan());
+        if let Some(at) = numbers.iter().position(is_wrong) {
+            let width = numbers.len() / batch.len().max(1);
+            return Err(PlotError::NotFinite {
+                what,
+                row: batch.rows[at / width.max(1)],
+                value: numbers[at],
+            });
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
+    use apportion_results::{CONFIDENCE, interval_factor};
     use proptest::prelude::*;
 
     use super::*;
-    use crate::explained::factor;
-    use crate::{Certified, Explained};
+    use crate::{Certified, Explained, ResultsError};
 
     const PLAYERS: usize = 3;
     const OUTPUTS: usize = 2;
@@ -326,6 +333,8 @@ mod tests {
                 .map(|input| if input > 8.0 { f64::NAN } else { input })
                 .collect(),
             evaluations: range.clone().map(|row| 10 + row % 5).collect(),
+            draws: Vec::new(),
+            coalitions: Vec::new(),
             certificates: range
                 .map(|row| {
                     (row % 3 == 0).then(|| Certified {
@@ -334,6 +343,7 @@ mod tests {
                         confidence: 0.95,
                         error_bounds: vec![row as f64, 1.0],
                         tolerances: vec![2.0, 4.0],
+                        half_widths: Vec::new(),
                         looks: Vec::new(),
                         says: String::new(),
                     })
@@ -379,7 +389,9 @@ mod tests {
             assert_eq!(spread.least, values.iter().copied().fold(f64::INFINITY, f64::min));
             assert_eq!(spread.greatest, values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
             assert_eq!(spread.density.total(), count);
-            let half = |row: usize| factor((row + 2) as f64) * all.std_errors[row * PLAYERS * OUTPUTS + at];
+            let half = |row: usize| {
+                interval_factor((row + 2) as f64, CONFIDENCE) * all.std_errors[row * PLAYERS * OUTPUTS + at]
+            };
             close(summary.half_widths[at], (0..count as usize).map(half).sum::<f64>() / count as f64);
         }
         let gap = |row: usize, output: usize| {
@@ -512,7 +524,7 @@ mod tests {
         assert_eq!(add(&|_| {}), Ok(()));
         let count = |what: &str, found: Result<(), PlotError>| {
             assert!(
-                matches!(&found, Err(PlotError::Count { what: found, .. }) if *found == what),
+                matches!(&found, Err(PlotError::Results(ResultsError::Count { what: found, .. })) if *found == what),
                 "{found:?}"
             );
         };

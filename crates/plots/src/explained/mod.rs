@@ -1,30 +1,31 @@
 //! What is drawn: attributions of rows, with all that belongs to them.
 
-mod batch;
 mod condition;
 mod density;
 mod gathering;
-mod heading;
-mod medium;
 mod sample;
-mod student;
 mod subset;
 mod summary;
 
-pub(crate) use batch::is_drawn;
-pub use batch::{Batch, Certified, Look};
 pub use condition::Condition;
 pub use density::Density;
 pub use gathering::Gathering;
-pub use heading::{Form, Heading, Member};
-pub use medium::Medium;
-pub(crate) use student::factor;
 pub use summary::{InputSummary, Spread, Summary};
+
+use apportion_results::{Batch, Heading};
 
 use crate::error::PlotError;
 use crate::names::listed;
 use crate::scene::{Cell, digits};
 pub(crate) use crate::shown::shown;
+
+/// The largest number that is drawn: sums and differences of such are numbers, too.
+const LARGEST: f64 = 1e300;
+
+/// Whether a number has a place in figures.
+pub(crate) fn is_drawn(number: f64) -> bool {
+    number.abs() <= LARGEST
+}
 
 /// Attributions that were [gathered](Gathering): aggregates over all rows, and the rows themselves or a sample of them.
 #[derive(Debug, Clone)]
@@ -66,6 +67,14 @@ impl Explained {
 
     pub(crate) fn outputs(&self) -> usize {
         self.heading.outputs.len()
+    }
+
+    /// What an output is called in a sentence; empty where there is one without a name.
+    pub(crate) fn output_name(&self, output: usize) -> String {
+        match self.heading.outputs[output].as_str() {
+            "" if self.outputs() > 1 => format!("output {output}"),
+            name => shown(name).into_owned(),
+        }
     }
 
     /// Number of rows that are kept.

@@ -1,7 +1,7 @@
 //! Aggregates over all rows, kept or not.
 
-use super::batch::is_drawn;
 use super::density::Density;
+use super::is_drawn;
 
 /// What is known of all rows.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -4,7 +4,9 @@ use super::options::Options;
 use super::words::{of_sample, rows_in_words};
 use super::{extent, legend};
 use crate::error::PlotError;
-use crate::explained::{Explained, Look};
+use apportion_results::Look;
+
+use crate::explained::Explained;
 use crate::scene::{Anchor, FONT, Mark, Paint, Point, Scale, Scene, Shape, Table, digits, shortened};
 
 const TOP: f64 = 30.0;

@@ -5,7 +5,9 @@ use super::size_bar::{self, SizeBar};
 use super::words::{of_sample, rows_in_words, value_in_words};
 use super::{labels, legend, mean, order};
 use crate::error::PlotError;
-use crate::explained::{Explained, Member};
+use apportion_results::Member;
+
+use crate::explained::Explained;
 use crate::scene::{Anchor, FONT, Mark, Paint, Scale, Scene, Table, digits, shortened, width_of};
 
 const TOP: f64 = 30.0;

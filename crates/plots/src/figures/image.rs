@@ -5,7 +5,9 @@ use super::options::Options;
 use super::words::value_in_words;
 use super::{labels, numbers};
 use crate::error::PlotError;
-use crate::explained::{Explained, Medium};
+use apportion_results::Medium;
+
+use crate::explained::Explained;
 use crate::scene::{Anchor, FONT, Picture, Rgb, Scene, Shape, digits, shortened, signed};
 
 const TOP: f64 = 34.0;

@@ -6,7 +6,9 @@ use super::options::Options;
 use super::pairs::Pairs;
 use super::words::{rows_in_words, value_in_words};
 use crate::error::PlotError;
-use crate::explained::{Explained, Form};
+use apportion_results::Form;
+
+use crate::explained::Explained;
 use crate::scene::{Anchor, Mark, Paint, SMALL, Scene, Shape, digits, shortened, width_of};
 
 /// The most lines.

@@ -1,6 +1,6 @@
 //! Means with their intervals.
 
-use crate::explained::factor;
+use apportion_results::{CONFIDENCE, interval_factor};
 
 /// A mean, and half the width of its 95 % interval by Student's law; 0 of fewer than two numbers.
 pub(super) fn with_half_width(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
@@ -19,5 +19,5 @@ pub(super) fn with_half_width(numbers: impl Iterator<Item = f64> + Clone) -> (f6
     }
     let freedom = (count - 1) as f64;
     let squares: f64 = numbers.map(|number| (number / unit - mean).powi(2)).sum();
-    (mean * unit, factor(freedom) * (squares / freedom / count as f64).sqrt() * unit)
+    (mean * unit, interval_factor(freedom, CONFIDENCE) * (squares / freedom / count as f64).sqrt() * unit)
 }

@@ -5,7 +5,9 @@ use super::options::Options;
 use super::words::value_in_words;
 use super::{labels, numbers};
 use crate::error::PlotError;
-use crate::explained::{Explained, Medium, shown};
+use apportion_results::Medium;
+
+use crate::explained::{Explained, shown};
 use crate::scene::{Anchor, FONT, Mark, Paint, Scene, Shape, digits, shortened, signed, width_of};
 
 const TOP: f64 = 40.0;

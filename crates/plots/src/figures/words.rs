@@ -42,7 +42,7 @@ pub(crate) fn of_estimates(explained: &Explained) -> String {
 
 /// The output that is explained, in words.
 pub(crate) fn output_in_words(explained: &Explained, output: usize) -> String {
-    match explained.heading.output_name(output).as_str() {
+    match explained.output_name(output).as_str() {
         "" => "output".to_owned(),
         name if name.starts_with("output ") => name.to_owned(),
         name => format!("output {name}"),
@@ -53,7 +53,7 @@ pub(crate) fn output_in_words(explained: &Explained, output: usize) -> String {
 pub(crate) fn value_in_words(explained: &Explained, output: usize) -> String {
     let heading = &explained.heading;
     let value = with_capitals(&heading.value);
-    match heading.output_name(output).as_str() {
+    match explained.output_name(output).as_str() {
         "" => format!("{value} value"),
         name => format!("{value} value for {name}"),
     }

@@ -172,7 +172,7 @@ impl Data {
             .iter()
             .map(|&player| explained.summary.value(player, output, explained.outputs()).mean_size);
         let mut value = json!({
-            "name": named(&explained.heading.output_name(output)),
+            "name": named(&explained.output_name(output)),
             "says": named(&value_in_words(explained, output)),
             "axis": named(&output_in_words(explained, output)),
             "exponent": exponent,

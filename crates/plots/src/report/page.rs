@@ -112,7 +112,7 @@ impl<'r> Page<'r> {
 
     /// The name of an output in headings.
     pub(super) fn output_name(&self, output: usize) -> String {
-        named(&self.explained.heading.output_name(output))
+        named(&self.explained.output_name(output))
     }
 
     /// Writes what belongs to each output, under its name where there are several.

@@ -1,12 +1,12 @@
 //! Texts and images must belong to their players.
 
-use apportion_plots::{Gathering, Heading, Medium, PlotError};
+use apportion_plots::{Gathering, Heading, Medium, PlotError, ResultsError};
 
 fn refused(medium: Medium) -> String {
     let mut heading = Heading::of_features(["a", "b"]);
     heading.medium = Some(medium);
     match Gathering::new(heading) {
-        Err(error @ PlotError::Medium { .. }) => error.to_string(),
+        Err(error @ PlotError::Results(ResultsError::Medium { .. })) => error.to_string(),
         other => panic!("{other:?}"),
     }
 }

@@ -27,13 +27,15 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
         },
     ));
     if heading.outputs.len() > 1 {
-        let names: Vec<String> =
-            (0..heading.outputs.len().min(20)).map(|output| named(&heading.output_name(output))).collect();
+        let names: Vec<String> = (0..heading.outputs.len().min(20))
+            .map(|output| named(&page.explained.output_name(output)))
+            .collect();
         let more = heading.outputs.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         terms.push(("outputs", format!("{}: {}{more}", heading.outputs.len(), names.join(", "))));
     }
-    terms.extend(heading.facts.iter().map(|(name, says)| (name.as_str(), named(says))));
+    let fact = |(name, _): &'_ (String, _)| heading.fact(name).map(|says| named(&says));
+    terms.extend(heading.facts.iter().filter_map(|entry| Some((entry.0.as_str(), fact(entry)?))));
     page.html.terms(terms);
     for note in notes(page) {
         page.html.element("p", &[("class", "note")], &note);

@@ -149,7 +149,12 @@ impl Results {
             confidence: 0.95,
             error_bounds: vec![0.1],
             tolerances: vec![0.2],
-            looks: self.looks.iter().map(|&(evaluations, error)| Look { evaluations, error }).collect(),
+            half_widths: Vec::new(),
+            looks: self
+                .looks
+                .iter()
+                .map(|&(evaluations, error)| Look { evaluations, spent: 0.01, error })
+                .collect(),
             says: "All is within 0.1.".to_owned(),
         }
     }

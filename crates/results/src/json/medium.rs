@@ -1,9 +1,12 @@
 //! The text or the image whose parts were the players, as results have it.
 
-use apportion::media::Image;
-use apportion::plots::Medium;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+use crate::medium::Medium;
+
+/// Images with more pixels are none that were explained.
+const MAX_PIXELS: usize = 1 << 22;
 
 /// What the head of results of `explain-text` and `explain-image` says, where players are in one piece.
 pub(super) fn medium(head: &mut Map<String, Value>) -> Option<Medium> {
@@ -33,7 +36,7 @@ pub(super) fn medium(head: &mut Map<String, Value>) -> Option<Medium> {
         false => return None,
     };
     // A few digits can announce any size, and each pixel takes room here.
-    let pixels = width.checked_mul(height).filter(|&pixels| pixels <= Image::MOST_PIXELS)?;
+    let pixels = width.checked_mul(height).filter(|&pixels| pixels <= MAX_PIXELS)?;
     let segments = match take::<Vec<u32>>(head, "labels") {
         Some(labels) => labels,
         None => {

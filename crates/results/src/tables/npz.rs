@@ -3,44 +3,39 @@
 
 use std::io::{self, Write};
 
-use anyhow::Result;
-use serde_json::Value;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use super::block::Block;
 use super::npy::{Spool, header};
-use super::results::Results;
-use super::writer::Writer;
+use crate::batch::Batch;
+use crate::json;
+use crate::kinds::Results;
+use crate::writer::Writer;
 
 /// An archive that is being written.
-pub(super) struct Archive<'a, W> {
+pub(crate) struct Archive<'a, W> {
     results: &'a dyn Results,
-    head: Option<Vec<(&'static str, Value)>>,
     arrays: Vec<(&'static str, Vec<usize>, Spool)>,
     out: W,
 }
 
 impl<'a, W: Write> Archive<'a, W> {
-    pub(super) fn new(results: &'a dyn Results, out: W) -> Result<Self> {
+    pub(crate) fn new(results: &'a dyn Results, out: W) -> io::Result<Self> {
         let spooled = |(name, axes)| Ok((name, axes, Spool::new()?));
-        let arrays = results.arrays().into_iter().map(spooled).collect::<Result<_>>()?;
-        Ok(Self { results, head: None, arrays, out })
+        let arrays = results.arrays().into_iter().map(spooled).collect::<io::Result<_>>()?;
+        Ok(Self { results, arrays, out })
     }
 }
 
 impl<W: Write + Send> Writer for Archive<'_, W> {
-    fn rows(&mut self, block: &Block) -> Result<()> {
-        if self.head.is_none() {
-            self.head = Some(self.results.head(block));
-        }
-        for ((_, _, spool), numbers) in self.arrays.iter_mut().zip(self.results.numbers(block)) {
-            spool.write(block.len(), numbers)?;
+    fn rows(&mut self, batch: &Batch) -> io::Result<()> {
+        for ((_, _, spool), numbers) in self.arrays.iter_mut().zip(self.results.numbers(batch)) {
+            spool.write(batch.len(), numbers)?;
         }
         Ok(())
     }
 
-    fn end(mut self: Box<Self>) -> Result<()> {
+    fn end(mut self: Box<Self>) -> io::Result<()> {
         let mut archive = ZipWriter::new_stream(UntilFailure { out: &mut self.out, has_failed: false });
         // The same bytes on every day.
         let options = SimpleFileOptions::default()
@@ -51,14 +46,14 @@ impl<W: Write + Send> Writer for Archive<'_, W> {
             archive.start_file(format!("{name}.npy"), options).map_err(io::Error::from)?;
             spool.copy_as_array(&axes, &mut archive)?;
         }
-        let about = super::json::object(&self.head.unwrap_or_default())?;
+        let about = json::object(&self.results.head())?;
         let about = [("about", vec![about])];
         for (name, texts) in self.results.names().into_iter().chain(about) {
             archive.start_file(format!("{name}.npy"), options).map_err(io::Error::from)?;
             archive.write_all(&of_texts(&texts))?;
         }
         archive.finish().map_err(io::Error::from)?;
-        Ok(self.out.flush()?)
+        self.out.flush()
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
-use crate::output::INFINITE;
+use super::INFINITE;
 
 /// A number, or all numbers of lists within lists, in order.
 #[derive(Debug, Default)]

@@ -4,23 +4,20 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use anyhow::Result;
-
-use super::block::Block;
-use super::facts::Facts;
-use super::results::{Cells, Results};
-use super::shown;
-use super::writer::{Writer, in_words};
+use crate::batch::Batch;
+use crate::kinds::{Cells, Results};
+use crate::shown;
+use crate::writer::{Writer, in_words};
 
 /// A table that is being written.
-pub(super) struct Table<'a, W> {
+pub(crate) struct Table<'a, W> {
     results: &'a dyn Results,
     out: W,
 }
 
 impl<'a, W: Write> Table<'a, W> {
     /// Begins with the header.
-    pub(super) fn new(results: &'a dyn Results, mut out: W) -> Result<Self> {
+    pub(crate) fn new(results: &'a dyn Results, mut out: W) -> io::Result<Self> {
         let mut header = ::csv::Writer::from_writer(Vec::new());
         record(&mut header, results.columns().iter().map(|column| shown::cell_of_text(&column.name)))?;
         out.write_all(&header.into_inner().map_err(|error| error.into_error())?)?;
@@ -29,10 +26,10 @@ impl<'a, W: Write> Table<'a, W> {
 }
 
 impl<W: Write + Send> Writer for Table<'_, W> {
-    fn rows(&mut self, block: &Block) -> Result<()> {
+    fn rows(&mut self, batch: &Batch) -> io::Result<()> {
         let results = self.results;
-        in_words(block.len(), &mut self.out, |rows, bytes| {
-            let columns = results.cells(block, rows);
+        in_words(batch.len(), &mut self.out, |rows, bytes| {
+            let columns = results.cells(batch, rows);
             let lines = columns.first().map_or(0, Cells::len);
             for line in 0..lines {
                 for (place, cells) in columns.iter().enumerate() {
@@ -47,8 +44,8 @@ impl<W: Write + Send> Writer for Table<'_, W> {
         })
     }
 
-    fn end(mut self: Box<Self>) -> Result<()> {
-        Ok(self.out.flush()?)
+    fn end(mut self: Box<Self>) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -61,7 +58,7 @@ impl Cells {
         }
     }
 
-    fn write(&self, line: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn write(&self, line: usize, out: &mut Vec<u8>) -> io::Result<()> {
         match self {
             Self::Numbers(cells) if cells[line].is_nan() => {}
             Self::Numbers(cells) => out.extend(zmij::Buffer::new().format(cells[line]).bytes()),
@@ -79,21 +76,11 @@ impl Cells {
     }
 }
 
-/// A line per fact; the entries of a list follow each other in the line.
-pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
-    let mut table = ::csv::WriterBuilder::new().flexible(true).from_writer(out);
-    for (name, values) in facts.lines("") {
-        let cells = values.iter().map(|value| shown::cell_of_text(value));
-        record(&mut table, std::iter::once(name.into()).chain(cells))?;
-    }
-    Ok(table.flush()?)
-}
-
 /// Writes a line.
 fn record<'c, W: Write>(
     table: &mut ::csv::Writer<W>,
     cells: impl IntoIterator<Item = Cow<'c, str>>,
-) -> Result<()> {
+) -> io::Result<()> {
     Ok(table.write_record(cells.into_iter().map(|cell| cell.into_owned())).map_err(of_csv)?)
 }
 

@@ -3,113 +3,111 @@
 //! with k outputs it is an array of k. Of quotient values `features` lists the groups, each as it would be typed; `groups` is there where
 //! there are groups.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use anyhow::Result;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::block::Block;
-use super::facts::Facts;
-use super::json_text;
-use super::results::Results;
-use super::writer::{Writer, in_words};
+use super::text;
+use crate::batch::Batch;
+use crate::kinds::Results;
+use crate::writer::{Writer, in_words};
 
 /// One object that is being written.
-pub(super) struct Document<'a, W> {
+pub(crate) struct Document<'a, W> {
     results: &'a dyn Results,
     begun: bool,
     out: W,
 }
 
 impl<'a, W: Write> Document<'a, W> {
-    pub(super) fn new(results: &'a dyn Results, out: W) -> Self {
+    pub(crate) fn new(results: &'a dyn Results, out: W) -> Self {
         Self { results, begun: false, out }
     }
 
     /// Writes all that comes before the first row.
-    fn begin(&mut self, first: &Block) -> Result<()> {
+    fn begin(&mut self) -> io::Result<()> {
         self.begun = true;
-        let head = object(&self.results.head(first))?;
+        let head = object(&self.results.head())?;
         let open = head.strip_suffix('}').unwrap_or(&head);
         let comma = if open.len() > 1 { "," } else { "" };
-        Ok(write!(self.out, "{open}{comma}\"{}\":[", self.results.list())?)
+        write!(self.out, "{open}{comma}\"{}\":[", self.results.list())
     }
 }
 
 impl<W: Write + Send> Writer for Document<'_, W> {
-    fn rows(&mut self, block: &Block) -> Result<()> {
+    fn rows(&mut self, batch: &Batch) -> io::Result<()> {
         let is_first = !self.begun;
         if is_first {
-            self.begin(block)?;
+            self.begin()?;
         }
         let results = self.results;
-        in_words(block.len(), &mut self.out, |rows, bytes| {
+        in_words(batch.len(), &mut self.out, |rows, bytes| {
             for row in rows {
                 if !(is_first && row == 0) {
                     bytes.push(b',');
                 }
-                results.object(block, row, bytes)?;
+                results.object(batch, row, bytes)?;
             }
             Ok(())
         })
     }
 
-    fn end(mut self: Box<Self>) -> Result<()> {
+    fn end(mut self: Box<Self>) -> io::Result<()> {
         if !self.begun {
-            self.begin(&Block::default())?;
+            self.begin()?;
         }
         self.out.write_all(b"]}\n")?;
-        Ok(self.out.flush()?)
+        self.out.flush()
     }
 }
 
 /// Lines that are being written.
-pub(super) struct Lines<'a, W> {
+pub(crate) struct Lines<'a, W> {
     results: &'a dyn Results,
     begun: bool,
     out: W,
 }
 
 impl<'a, W: Write> Lines<'a, W> {
-    pub(super) fn new(results: &'a dyn Results, out: W) -> Self {
+    pub(crate) fn new(results: &'a dyn Results, out: W) -> Self {
         Self { results, begun: false, out }
     }
 }
 
 impl<W: Write + Send> Writer for Lines<'_, W> {
-    fn rows(&mut self, block: &Block) -> Result<()> {
+    fn rows(&mut self, batch: &Batch) -> io::Result<()> {
         if !self.begun {
             self.begun = true;
-            writeln!(self.out, "{}", object(&self.results.head(block))?)?;
+            writeln!(self.out, "{}", object(&self.results.head())?)?;
         }
         let results = self.results;
-        in_words(block.len(), &mut self.out, |rows, bytes| {
+        in_words(batch.len(), &mut self.out, |rows, bytes| {
             for row in rows {
-                results.object(block, row, bytes)?;
+                results.object(batch, row, bytes)?;
                 bytes.push(b'\n');
             }
             Ok(())
         })
     }
 
-    fn end(mut self: Box<Self>) -> Result<()> {
-        Ok(self.out.flush()?)
+    fn end(mut self: Box<Self>) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
-/// Values by name as an object, in order.
-pub(super) fn object(named: &[(&'static str, Value)]) -> Result<String> {
-    Ok(json_text::text(&Named(named))?)
-}
-
-pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> Result<()> {
-    Ok(writeln!(out, "{}", object(&facts.0)?)?)
+/// Values by name as an object, in order, in whose texts nothing commands a terminal.
+///
+/// # Errors
+///
+/// What serde_json returns.
+pub fn object(named: &[(&str, Value)]) -> io::Result<String> {
+    text::text(&Named(named))
 }
 
 /// Values by name, in order.
-struct Named<'a>(&'a [(&'static str, Value)]);
+struct Named<'a>(&'a [(&'a str, Value)]);
 
 impl Serialize for Named<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -122,7 +120,7 @@ impl Serialize for Named<'_> {
 }
 
 /// A number per output: itself where there is one.
-pub(super) struct Outputs<'a>(pub(super) &'a [f64]);
+pub(crate) struct Outputs<'a>(pub(crate) &'a [f64]);
 
 impl Serialize for Outputs<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -134,9 +132,9 @@ impl Serialize for Outputs<'_> {
 }
 
 /// Players × outputs.
-pub(super) struct Players<'a> {
-    pub(super) outputs: usize,
-    pub(super) numbers: &'a [f64],
+pub(crate) struct Players<'a> {
+    pub(crate) outputs: usize,
+    pub(crate) numbers: &'a [f64],
 }
 
 impl Serialize for Players<'_> {

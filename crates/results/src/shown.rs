@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// `text` with control characters, and those that turn the direction of text about, as escapes: `\n`, `\u{1b}`.
 ///
 /// Backslashes are left alone: this is for reading, and JSON is for programs.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -23,7 +23,7 @@ pub(crate) fn is_hidden(letter: char) -> bool {
 
 /// `text` as a cell of CSV, [`shown`], and with `'` before it where a spreadsheet would take it for a formula: it begins with one of
 /// `= + - @`, a tab or a carriage return, and is no number. The cell is not quoted yet. Source: OWASP, *CSV Injection*.
-pub(crate) fn cell_of_text(text: &str) -> Cow<'_, str> {
+pub fn cell_of_text(text: &str) -> Cow<'_, str> {
     let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
     if begins_formula && !is_number(text) { Cow::Owned(format!("'{}", shown(text))) } else { shown(text) }
 }

@@ -1,7 +1,6 @@
 //! Texts and images whose parts are the players.
 
-use crate::error::PlotError;
-use crate::scene::Rgb;
+use crate::error::ResultsError;
 
 /// What the players are parts of, where they are no columns of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +20,8 @@ pub enum Medium {
         height: usize,
         /// The player of each pixel, row by row; [`NOBODY`](Self::NOBODY) where it belongs to none.
         segments: Vec<u32>,
-        /// The colour of each pixel; empty where it is not known.
-        pixels: Vec<Rgb>,
+        /// Red, green and blue of each pixel; empty where it is not known.
+        pixels: Vec<[u8; 3]>,
     },
 }
 
@@ -31,7 +30,7 @@ impl Medium {
     pub const NOBODY: u32 = u32::MAX;
 
     /// Refuses a medium that does not belong to so many players.
-    pub(super) fn check(&self, players: usize) -> Result<(), PlotError> {
+    pub(crate) fn check(&self, players: usize) -> Result<(), ResultsError> {
         match self {
             Self::Text { text, spans } => check_text(text, spans, players),
             Self::Image { width, height, segments, pixels } => {
@@ -40,7 +39,7 @@ impl Medium {
         }
         .map_err(|why| {
             let medium = if matches!(self, Self::Text { .. }) { "text" } else { "image" };
-            PlotError::Medium { medium, why }
+            ResultsError::Medium { medium, why }
         })
     }
 }
@@ -65,7 +64,7 @@ fn check_text(text: &str, spans: &[(usize, usize)], players: usize) -> Result<()
 fn check_image(
     (width, height): (usize, usize),
     segments: &[u32],
-    pixels: &[Rgb],
+    pixels: &[[u8; 3]],
     players: usize,
 ) -> Result<(), String> {
     let count = width.checked_mul(height).filter(|&count| count > 0 && count <= u32::MAX as usize);

@@ -1,16 +1,27 @@
-//! Rows that come together.
+//! Rows with their attributions.
 
-use crate::error::PlotError;
+use serde::Serialize;
 
-/// The largest number that is drawn: sums and differences of such are numbers, too.
-const LARGEST: f64 = 1e300;
-
-/// Whether a number has a place in figures.
-pub(crate) fn is_drawn(number: f64) -> bool {
-    number.abs() <= LARGEST
-}
+use crate::error::ResultsError;
+use crate::heading::Heading;
 
 /// Rows with their attributions. With p players, n features and k outputs:
+///
+/// ```
+/// use apportion_results::{Batch, Heading};
+///
+/// let heading = Heading::of_features(["age", "income"]);
+/// let batch = Batch {
+///     rows: vec![0],
+///     base: vec![1.0],
+///     predictions: vec![3.5],
+///     values: vec![2.0, 0.5],
+///     ..Batch::default()
+/// };
+/// batch.check(&heading)?;
+/// assert!(!batch.has_errors());
+/// # Ok::<(), apportion_results::ResultsError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
     /// The number of each row in its file.
@@ -21,8 +32,10 @@ pub struct Batch {
     pub base: Vec<f64>,
     /// v(N): rows × k.
     pub predictions: Vec<f64>,
-    /// φ: rows × p × k; of interactions rows × p × p × k.
+    /// φ: rows × p × k; of interactions rows × p × p × k, of coalitions rows × coalitions × k.
     pub values: Vec<f64>,
+    /// The players of each coalition, where values belong to coalitions.
+    pub coalitions: Vec<Vec<usize>>,
     /// A standard error for each value, NaN where it is not known; empty, or zeros, where all values are exact.
     pub std_errors: Vec<f64>,
     /// Degrees of freedom of the standard errors of each row; empty where there are many.
@@ -32,6 +45,8 @@ pub struct Batch {
     pub inputs: Vec<f64>,
     /// Evaluations of the game for each row; empty where they are not known.
     pub evaluations: Vec<u64>,
+    /// Draws of the game for each row, where the game itself was drawn; empty where it never was.
+    pub draws: Vec<Option<u64>>,
     /// What is certified of each row; empty where no accuracy was asked for.
     pub certificates: Vec<Option<Certified>>,
 }
@@ -49,6 +64,8 @@ pub struct Certified {
     pub error_bounds: Vec<f64>,
     /// The error that was tolerated for each output.
     pub tolerances: Vec<f64>,
+    /// Half the width of the interval around each value, players × outputs, each by itself; empty where there are none.
+    pub half_widths: Vec<f64>,
     /// What the looks at the error found.
     pub looks: Vec<Look>,
     /// All of this in a sentence.
@@ -56,31 +73,51 @@ pub struct Certified {
 }
 
 /// What was found when a run looked at its error.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Look {
     /// Evaluations up to then.
+    #[serde(rename = "budget")]
     pub evaluations: u64,
+    /// The probability of being wrong that was spent on it; NaN where that is not known.
+    pub spent: f64,
     /// The bound of the error over the tolerance, where there is one.
     pub error: Option<f64>,
 }
 
 impl Batch {
-    /// The numbers of one row of `numbers`, which are of all rows.
-    pub(crate) fn of_row<'n>(&self, numbers: &'n [f64], row: usize) -> &'n [f64] {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Whether any value has an error, or may have one.
+    pub fn has_errors(&self) -> bool {
+        self.std_errors.iter().any(|&error| error != 0.0)
+    }
+
+    /// The part of `numbers`, which hold equally many for each row, that belongs to one row.
+    pub fn of_row<'n>(&self, numbers: &'n [f64], row: usize) -> &'n [f64] {
         let width = numbers.len() / self.rows.len().max(1);
         &numbers[row * width..(row + 1) * width]
     }
 
-    /// Refuses numbers that do not belong together, and those that no figure has a place for.
-    pub(super) fn check(
-        &self,
-        (players, features, outputs): (usize, usize, usize),
-        pairs: bool,
-    ) -> Result<(), PlotError> {
+    /// Refuses numbers that do not belong together.
+    ///
+    /// # Errors
+    ///
+    /// [`ResultsError::Count`] for arrays whose length does not follow from the rows, players, features and outputs.
+    pub fn check(&self, heading: &Heading) -> Result<(), ResultsError> {
+        let (players, features, outputs) =
+            (heading.players.len(), heading.features.len(), heading.outputs.len());
         let rows = self.rows.len();
-        let lines = if pairs { players } else { 1 };
+        let lines = if heading.interactions.is_some() { players } else { 1 };
         let values = rows * players * lines * outputs;
-        let or_none = |given: usize, wanted: usize| if given == 0 { 0 } else { wanted };
+        let or_none = |given: usize, expected: usize| if given == 0 { 0 } else { expected };
         let counts = [
             ("values", self.values.len(), values),
             ("values without players", self.base.len(), rows * outputs),
@@ -93,65 +130,70 @@ impl Batch {
                 or_none(self.degrees_of_freedom.len(), rows),
             ),
             ("evaluations", self.evaluations.len(), or_none(self.evaluations.len(), rows)),
+            ("draws", self.draws.len(), or_none(self.draws.len(), rows)),
             ("certificates", self.certificates.len(), or_none(self.certificates.len(), rows)),
             ("ids", self.ids.as_ref().map_or(rows, Vec::len), rows),
         ];
-        for (what, given, wanted) in counts {
-            if given != wanted {
-                return Err(PlotError::Count { what, given, wanted, rows, players, outputs });
+        match counts.into_iter().find(|(_, given, expected)| given != expected) {
+            Some((what, given, expected)) => {
+                Err(ResultsError::Count { what, given, expected, rows, players, outputs })
             }
+            None => Ok(()),
         }
-        for (what, numbers, may_be_missing) in [
-            ("values", &self.values, false),
-            ("values without players", &self.base, false),
-            ("predictions", &self.predictions, false),
-            ("standard errors", &self.std_errors, true),
-        ] {
-            let is_wrong = |&number: &f64| !(is_drawn(number) || may_be_missing && number.is_nan());
-            if let Some(at) = numbers.iter().position(is_wrong) {
-                let width = numbers.len() / rows.max(1);
-                return Err(PlotError::NotFinite {
-                    what,
-                    row: self.rows[at / width.max(1)],
-                    value: numbers[at],
-                });
-            }
+    }
+
+    /// The same with one of `outputs` outputs alone.
+    #[must_use]
+    pub fn of_output(mut self, output: usize, outputs: usize) -> Self {
+        let only = |numbers: &mut Vec<f64>| {
+            *numbers = numbers.iter().skip(output).step_by(outputs).copied().collect();
+        };
+        for numbers in [&mut self.base, &mut self.predictions, &mut self.values, &mut self.std_errors] {
+            only(numbers);
         }
-        Ok(())
+        for certificate in self.certificates.iter_mut().flatten() {
+            [&mut certificate.tolerances, &mut certificate.error_bounds, &mut certificate.half_widths]
+                .into_iter()
+                .for_each(only);
+        }
+        self
     }
 
     /// The rows at these places alone.
-    pub(super) fn only(&self, places: &[usize]) -> Self {
+    #[must_use]
+    pub fn only(&self, places: &[usize]) -> Self {
         let numbers = |numbers: &[f64]| -> Vec<f64> {
             if numbers.is_empty() {
                 return Vec::new();
             }
             places.iter().flat_map(|&place| self.of_row(numbers, place)).copied().collect()
         };
-        let each = |numbers: &[u64]| -> Vec<u64> {
-            if numbers.is_empty() { Vec::new() } else { places.iter().map(|&place| numbers[place]).collect() }
-        };
+        fn each<T: Clone>(entries: &[T], places: &[usize]) -> Vec<T> {
+            match entries.is_empty() {
+                true => Vec::new(),
+                false => places.iter().map(|&place| entries[place].clone()).collect(),
+            }
+        }
         Self {
-            rows: each(&self.rows),
-            ids: self.ids.as_ref().map(|ids| places.iter().map(|&place| ids[place].clone()).collect()),
+            rows: each(&self.rows, places),
+            ids: self.ids.as_ref().map(|ids| each(ids, places)),
             base: numbers(&self.base),
             predictions: numbers(&self.predictions),
             values: numbers(&self.values),
             std_errors: numbers(&self.std_errors),
             degrees_of_freedom: numbers(&self.degrees_of_freedom),
             inputs: numbers(&self.inputs),
-            evaluations: each(&self.evaluations),
-            certificates: match self.certificates.is_empty() {
-                true => Vec::new(),
-                false => places.iter().map(|&place| self.certificates[place].clone()).collect(),
-            },
+            evaluations: each(&self.evaluations, places),
+            draws: each(&self.draws, places),
+            certificates: each(&self.certificates, places),
+            coalitions: self.coalitions.clone(),
         }
     }
 
-    /// Appends rows, which have what these have.
-    pub(super) fn append(&mut self, other: Self) {
+    /// Appends rows under the same heading. What only a part of the rows has is kept for all, with what stands for nothing in the others:
+    /// standard errors of zero, inputs that are missing, infinitely many degrees of freedom, no certificate.
+    pub fn append(&mut self, other: Self) {
         let rows = self.rows.len();
-        // What only a part of the rows has is kept for all, with a number that stands for nothing in the others.
         let fill = |own: &mut Vec<f64>, given: Vec<f64>, (width, nothing): (usize, f64), added: usize| {
             if own.is_empty() && !given.is_empty() {
                 own.resize(rows * width, nothing);
@@ -175,13 +217,10 @@ impl Batch {
         } else if let Some(ids) = &mut self.ids {
             ids.extend(other.ids.unwrap_or_else(|| vec![String::new(); added]));
         }
-        if self.certificates.is_empty() && !other.certificates.is_empty() {
-            self.certificates.resize(rows, None);
-        }
-        let certified = !self.certificates.is_empty() || !other.certificates.is_empty();
-        self.certificates.extend(other.certificates);
-        if certified {
-            self.certificates.resize(rows + added, None);
+        fill_with_none(&mut self.certificates, other.certificates, rows, added);
+        fill_with_none(&mut self.draws, other.draws, rows, added);
+        if rows == 0 {
+            self.coalitions = other.coalitions;
         }
         if self.evaluations.len() == rows && (other.evaluations.len() == added) {
             self.evaluations.extend(other.evaluations);
@@ -193,4 +232,14 @@ impl Batch {
         self.predictions.extend(other.predictions);
         self.values.extend(other.values);
     }
+}
+
+/// Appends entries of `added` rows to those of `rows` rows, where either may have none.
+fn fill_with_none<T: Clone>(own: &mut Vec<Option<T>>, given: Vec<Option<T>>, rows: usize, added: usize) {
+    if own.is_empty() && given.is_empty() {
+        return;
+    }
+    own.resize(rows, None);
+    own.extend(given);
+    own.resize(rows + added, None);
 }

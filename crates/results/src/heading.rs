@@ -1,8 +1,10 @@
 //! What all rows have in common.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::medium::Medium;
+use crate::error::ResultsError;
+use crate::medium::Medium;
 
 /// What was asked for, and what things are called.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,8 +17,8 @@ pub struct Heading {
     pub method: String,
     /// Whether the values of a row sum to its prediction less the base.
     pub is_efficient: bool,
-    /// What else is known of what was asked, by name, in order.
-    pub facts: Vec<(String, String)>,
+    /// What else is known of the run, by name, in order: budget, seed, options.
+    pub facts: Vec<(String, Value)>,
     /// The names of the players.
     pub players: Vec<String>,
     /// The names of the features, which are the columns of the inputs.
@@ -54,6 +56,16 @@ pub enum Form {
     Remainder,
 }
 
+impl Form {
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Index => "index",
+            Self::Remainder => "remainder",
+        }
+    }
+}
+
 impl Heading {
     /// Players that are features, each with its name.
     pub fn of_features(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
@@ -70,29 +82,40 @@ impl Heading {
         }
     }
 
-    /// How many rows of such results are kept where nobody says: those with four million numbers, at least 200 and at most 50 000.
-    pub fn usual_rows(&self) -> usize {
-        let of_row = 2 * self.players.len() * self.outputs.len() + self.features.len();
-        (4_000_000 / of_row.max(1)).clamp(200, 50_000)
+    /// Refuses names that are not one for each thing that has one, and a text or an image that does not belong to the players.
+    ///
+    /// # Errors
+    ///
+    /// [`ResultsError::Names`], [`ResultsError::Medium`].
+    pub fn check(&self) -> Result<(), ResultsError> {
+        let (players, features, outputs) = (self.players.len(), self.features.len(), self.outputs.len());
+        let named = |what, count, names| match count == names {
+            true => Ok(()),
+            false => Err(ResultsError::Names { what, count, names }),
+        };
+        named("players", self.members.len(), players)?;
+        named("features", self.categories.len(), features)?;
+        named("outputs", outputs.max(1), outputs)?;
+        let most = self.members.iter().flatten().max().map_or(0, |most| most + 1);
+        named("features of players", most.max(features), features)?;
+        self.medium.as_ref().map_or(Ok(()), |medium| medium.check(players))
+    }
+
+    /// What is known of the run under this name.
+    pub fn fact(&self, name: &str) -> Option<String> {
+        let (_, value) = self.facts.iter().find(|(known, value)| known == name && !value.is_null())?;
+        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     }
 
     /// The word that a feature's number is the code of.
-    pub(crate) fn word(&self, feature: usize, code: f64) -> Option<&str> {
+    pub fn word(&self, feature: usize, code: f64) -> Option<&str> {
         let is_code = code >= 0.0 && code.fract() == 0.0;
         let words = self.categories.get(feature).filter(|_| is_code)?;
         words.get(code as usize).map(String::as_str)
     }
 
     /// Whether the inputs of a feature are words.
-    pub(crate) fn is_of_words(&self, feature: usize) -> bool {
+    pub fn is_of_words(&self, feature: usize) -> bool {
         self.categories.get(feature).is_some_and(|words| !words.is_empty())
-    }
-
-    /// What an output is called in a sentence; empty where there is one without a name.
-    pub(crate) fn output_name(&self, output: usize) -> String {
-        match self.outputs[output].as_str() {
-            "" if self.outputs.len() > 1 => format!("output {output}"),
-            name => super::shown(name).into_owned(),
-        }
     }
 }

@@ -6,14 +6,12 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, Write};
 
-use anyhow::{Context, Result};
-
-use super::block::Block;
-use super::results::Results;
-use super::writer::Writer;
+use crate::batch::Batch;
+use crate::kinds::Results;
+use crate::writer::Writer;
 
 /// An array that is being written.
-pub(super) struct Array<'a, W> {
+pub(crate) struct Array<'a, W> {
     results: &'a dyn Results,
     axes: Vec<usize>,
     spool: Spool,
@@ -21,20 +19,20 @@ pub(super) struct Array<'a, W> {
 }
 
 impl<'a, W: Write> Array<'a, W> {
-    pub(super) fn new(results: &'a dyn Results, out: W) -> Result<Self> {
+    pub(crate) fn new(results: &'a dyn Results, out: W) -> io::Result<Self> {
         let axes = results.arrays().into_iter().next().map(|(_, axes)| axes).unwrap_or_default();
         Ok(Self { results, axes, spool: Spool::new()?, out })
     }
 }
 
 impl<W: Write + Send> Writer for Array<'_, W> {
-    fn rows(&mut self, block: &Block) -> Result<()> {
-        self.results.numbers(block).first().map_or(Ok(()), |numbers| self.spool.write(block.len(), numbers))
+    fn rows(&mut self, batch: &Batch) -> io::Result<()> {
+        self.results.numbers(batch).first().map_or(Ok(()), |numbers| self.spool.write(batch.len(), numbers))
     }
 
-    fn end(mut self: Box<Self>) -> Result<()> {
+    fn end(mut self: Box<Self>) -> io::Result<()> {
         self.spool.copy_as_array(&self.axes, &mut self.out)?;
-        Ok(self.out.flush()?)
+        self.out.flush()
     }
 }
 
@@ -45,30 +43,23 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    pub(super) fn new() -> Result<Self> {
-        let says = || {
-            format!(
-                "no temporary file can be made in {}, where the numbers wait until their count is known",
-                std::env::temp_dir().display()
-            )
-        };
-        Ok(Self { rows: 0, file: BufWriter::new(tempfile::tempfile().with_context(says)?) })
+    pub(super) fn new() -> io::Result<Self> {
+        let says = "no temporary file can be made in";
+        let file = tempfile::tempfile()
+            .map_err(|error| in_folder(error, says, ", where the numbers wait until their count is known"))?;
+        Ok(Self { rows: 0, file: BufWriter::new(file) })
     }
 
     /// Appends the numbers of so many rows.
-    pub(super) fn write(&mut self, rows: usize, numbers: &[f64]) -> Result<()> {
+    pub(super) fn write(&mut self, rows: usize, numbers: &[f64]) -> io::Result<()> {
         self.rows += rows;
         let written = numbers.iter().try_for_each(|number| self.file.write_all(&number.to_le_bytes()));
-        written.with_context(|| {
-            format!(
-                "cannot write a temporary file in {}; name another folder by TMPDIR",
-                std::env::temp_dir().display()
-            )
-        })
+        let says = "cannot write a temporary file in";
+        written.map_err(|error| in_folder(error, says, "; name another folder by TMPDIR"))
     }
 
     /// Writes all as an array of rows with these axes.
-    pub(super) fn copy_as_array(&mut self, axes: &[usize], out: &mut dyn Write) -> Result<()> {
+    pub(super) fn copy_as_array(&mut self, axes: &[usize], out: &mut dyn Write) -> io::Result<()> {
         let shape: Vec<usize> = std::iter::once(self.rows).chain(axes.iter().copied()).collect();
         out.write_all(&header("<f8", &shape))?;
         self.file.flush()?;
@@ -77,6 +68,11 @@ impl Spool {
         io::copy(file, out)?;
         Ok(())
     }
+}
+
+/// What was in the way of a file in the folder for temporary ones.
+fn in_folder(error: io::Error, says: &str, more: &str) -> io::Error {
+    io::Error::new(error.kind(), format!("{says} {}{more}: {error}", std::env::temp_dir().display()))
 }
 
 /// Magic, version, length, and the dictionary, padded so that the entries start at a multiple of 64 bytes.

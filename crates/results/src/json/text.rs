@@ -6,16 +6,20 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use super::shown::is_hidden;
+use crate::shown::is_hidden;
 
 /// Writes `value` as serde_json does, but with all characters that do something else than to be seen as escapes. JSON itself asks for
 /// that of some of them alone.
-pub(crate) fn write(out: impl Write, value: &impl Serialize) -> serde_json::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(out, Escaping))
+///
+/// # Errors
+///
+/// What serde_json returns.
+pub fn write(out: impl Write, value: &impl Serialize) -> io::Result<()> {
+    Ok(value.serialize(&mut Serializer::with_formatter(out, Escaping))?)
 }
 
 /// As [`write`], as a text.
-pub(crate) fn text(value: &impl Serialize) -> serde_json::Result<String> {
+pub(crate) fn text(value: &impl Serialize) -> io::Result<String> {
     let mut text = Vec::new();
     write(&mut text, value)?;
     Ok(String::from_utf8_lossy(&text).into_owned())

@@ -1,0 +1,46 @@
+//! Results as people read them in a terminal, a file for each kind.
+
+mod indices;
+mod interactions;
+mod predictions;
+mod values;
+
+use std::io::{self, Write};
+
+use apportion_results::{Batch, Results, Writer};
+
+/// Results that people can read.
+pub(crate) trait Text: Results {
+    /// What stands above all rows.
+    fn title(&self) -> String;
+
+    /// Writes some rows.
+    fn text(&self, batch: &Batch, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// A text that is being written.
+pub(super) struct Page<'a, W> {
+    results: &'a dyn Text,
+    begun: bool,
+    out: W,
+}
+
+impl<'a, W: Write> Page<'a, W> {
+    pub(super) fn new(results: &'a dyn Text, out: W) -> Self {
+        Self { results, begun: false, out }
+    }
+}
+
+impl<W: Write + Send> Writer for Page<'_, W> {
+    fn rows(&mut self, batch: &Batch) -> io::Result<()> {
+        if !self.begun {
+            self.begun = true;
+            self.out.write_all(self.results.title().as_bytes())?;
+        }
+        self.results.text(batch, &mut self.out)
+    }
+
+    fn end(mut self: Box<Self>) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,109 @@
+//! The formats of results for programs, by name.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use crate::json::{Document, Lines};
+use crate::kinds::Results;
+#[cfg(feature = "columnar")]
+use crate::tables::{arrow, parquet};
+#[cfg(feature = "tables")]
+use crate::tables::{csv, npy, npz};
+use crate::writer::Writer;
+
+/// How results are written for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// One JSON object, every number to the last bit.
+    Json,
+    /// JSON lines: one that says what holds for all rows, then one for each row.
+    JsonLines,
+    /// CSV with a header, every number to the last bit.
+    #[cfg(feature = "tables")]
+    Csv,
+    /// A NumPy array of float64: the values alone.
+    #[cfg(feature = "tables")]
+    Npy,
+    /// NumPy's archive of arrays: values, base, inputs and names.
+    #[cfg(feature = "tables")]
+    Npz,
+    /// Parquet, in the columns of CSV.
+    #[cfg(feature = "columnar")]
+    Parquet,
+    /// An Arrow stream, in the columns of CSV.
+    #[cfg(feature = "columnar")]
+    ArrowStream,
+    /// An Arrow file, in the columns of CSV.
+    #[cfg(feature = "columnar")]
+    ArrowFile,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Json => "JSON",
+            Self::JsonLines => "JSON lines",
+            #[cfg(feature = "tables")]
+            Self::Csv => "CSV",
+            #[cfg(feature = "tables")]
+            Self::Npy => "npy",
+            #[cfg(feature = "tables")]
+            Self::Npz => "npz",
+            #[cfg(feature = "columnar")]
+            Self::Parquet => "Parquet",
+            #[cfg(feature = "columnar")]
+            Self::ArrowStream => "an Arrow stream",
+            #[cfg(feature = "columnar")]
+            Self::ArrowFile => "an Arrow file",
+        })
+    }
+}
+
+/// The writer of results in a format, which writes to `out`.
+///
+/// ```
+/// use apportion_results::{Batch, Format, Heading, Values, writer};
+///
+/// let results = Values { heading: Heading::of_features(["age", "income"]), ..Values::default() };
+/// let batch = Batch {
+///     rows: vec![0],
+///     base: vec![1.0],
+///     predictions: vec![3.5],
+///     values: vec![2.0, 0.5],
+///     ..Batch::default()
+/// };
+/// let mut written = Vec::new();
+/// let mut writer = writer(Format::JsonLines, &results, &mut written)?;
+/// writer.rows(&batch)?;
+/// writer.end()?;
+/// let row = String::from_utf8_lossy(&written).lines().last().map(str::to_owned);
+/// assert_eq!(row.as_deref(), Some(r#"{"row":0,"base":1.0,"prediction":3.5,"values":[2.0,0.5],"evaluations":0}"#));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// What `out` returns, and what the folder of temporary files does: arrays of NumPy wait there until the number of rows is known.
+pub fn writer<'a, W: Write + Send + 'a>(
+    format: Format,
+    results: &'a dyn Results,
+    out: W,
+) -> io::Result<Box<dyn Writer + 'a>> {
+    Ok(match format {
+        Format::Json => Box::new(Document::new(results, out)),
+        Format::JsonLines => Box::new(Lines::new(results, out)),
+        #[cfg(feature = "tables")]
+        Format::Csv => Box::new(csv::Table::new(results, out)?),
+        #[cfg(feature = "tables")]
+        Format::Npy => Box::new(npy::Array::new(results, out)?),
+        #[cfg(feature = "tables")]
+        Format::Npz => Box::new(npz::Archive::new(results, out)?),
+        #[cfg(feature = "columnar")]
+        Format::Parquet => Box::new(parquet::Groups::new(results, out)?),
+        #[cfg(feature = "columnar")]
+        Format::ArrowStream => Box::new(arrow::Batches::stream(results, out)?),
+        #[cfg(feature = "columnar")]
+        Format::ArrowFile => Box::new(arrow::Batches::file(results, out)?),
+    })
+}

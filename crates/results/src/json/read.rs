@@ -1,0 +1,447 @@
+//! Values and interactions of explanations in JSON or JSON lines, read row by row.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
+use std::io::{BufRead, BufReader, Read};
+
+use flate2::read::MultiGzDecoder;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::certificate::WrittenCertificate;
+use super::medium::medium;
+use super::numbers::{Input, Numbers};
+use super::{INFINITE, KNOWN};
+use crate::batch::Batch;
+use crate::error::ReadError;
+use crate::heading::{Form, Heading, Member};
+
+/// Rows that are handed on at a time.
+const BLOCK: usize = 1024;
+
+/// Bytes that are read at a time.
+const BUFFER: usize = 1 << 18;
+
+type Result<T, E = ReadError> = std::result::Result<T, E>;
+type Refusal = Box<dyn Error + Send + Sync>;
+
+/// Reads results of `apportion explain` in JSON or JSON lines, gzipped or not, and hands the rows on to `receive`, up to 1024 at a time, with what
+/// all rows have in common. Memory does not grow with their number. Returns the heading with the words that inputs had, which are known when all rows
+/// are: in the rows a word is a code, in the order in which words come. `is_efficient` says by the name of a value whether the values of a row sum to its
+/// prediction less the base, which results do not tell.
+///
+/// ```
+/// let written = br#"{"value":"shapley","game":"marginal","features":["age","city"],
+///     "explanations":[{"row":0,"base":1.0,"prediction":3.5,"values":[2.0,0.5],"input":[30,"Rome"]}]}"#;
+/// let mut rows = Vec::new();
+/// let heading = apportion_results::read(&written[..], |value| value == "shapley", |_, batch| {
+///     rows.push(batch);
+///     Ok(())
+/// })?;
+/// assert_eq!(rows[0].values, [2.0, 0.5]);
+/// assert_eq!(heading.word(1, rows[0].inputs[1]), Some("Rome"));
+/// # Ok::<(), apportion_results::ReadError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`ReadError::Io`] where the bytes do not come, [`ReadError::Document`] for what is no result of explain or a damaged one,
+/// [`ReadError::Receiver`] with what `receive` returned.
+pub fn read(
+    from: impl Read,
+    is_efficient: impl Fn(&str) -> bool,
+    receive: impl FnMut(&Heading, Batch) -> Result<(), Refusal>,
+) -> Result<Heading> {
+    let mut from = BufReader::with_capacity(BUFFER, from);
+    match from.fill_buf()?.starts_with(b"\x1f\x8b") {
+        true => {
+            read_plain(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(from)), is_efficient, receive)
+        }
+        false => read_plain(from, is_efficient, receive),
+    }
+}
+
+fn read_plain(
+    mut from: impl BufRead,
+    is_efficient: impl Fn(&str) -> bool,
+    receive: impl FnMut(&Heading, Batch) -> Result<(), Refusal>,
+) -> Result<Heading> {
+    if !from.fill_buf()?.starts_with(b"{") {
+        return Err(ReadError::document(
+            "there are no results in JSON; write them by apportion explain --format json or jsonl",
+        ));
+    }
+    let mut reading = Reading::new(&is_efficient, receive);
+    let read = read_all(&mut reading, from);
+    // What the receiver says is in the way of all that follows.
+    match reading.refusal.take() {
+        Some(refusal) => Err(ReadError::Receiver(refusal)),
+        None => read.and_then(|()| reading.end()),
+    }
+}
+
+/// One object, or the head and a line for each row.
+fn read_all(
+    reading: &mut Reading<'_, impl FnMut(&Heading, Batch) -> Result<(), Refusal>>,
+    from: impl BufRead,
+) -> Result<()> {
+    let mut documents = serde_json::Deserializer::from_reader(from);
+    let damaged = |error: serde_json::Error| {
+        if error.is_data() {
+            ReadError::document(error.to_string())
+        } else if error.is_io() {
+            ReadError::Io(error.into())
+        } else {
+            ReadError::document(format!("the results are damaged, or were cut off: {error}"))
+        }
+    };
+    let head = Document(reading).deserialize(&mut documents).map_err(damaged)?;
+    if let Some(head) = head {
+        reading.begin(head)?;
+        let mut block = Batch::default();
+        let lines = documents.into_iter::<Row>();
+        for row in lines {
+            reading.take(row.map_err(damaged)?, &mut block)?;
+        }
+        return reading.add(block);
+    }
+    documents.end().map_err(damaged)
+}
+
+/// A row as it is written.
+#[derive(Debug, Deserialize)]
+struct Row {
+    row: u64,
+    id: Option<String>,
+    base: Numbers,
+    prediction: Numbers,
+    values: Option<Numbers>,
+    std_errors: Option<Numbers>,
+    input: Option<Vec<Input>>,
+    evaluations: Option<u64>,
+    draws: Option<u64>,
+    degrees_of_freedom: Option<f64>,
+    certificate: Option<WrittenCertificate>,
+}
+
+/// Results on their way to who receives them.
+struct Reading<'e, R> {
+    is_efficient: &'e dyn Fn(&str) -> bool,
+    receive: R,
+    /// What was in the way of the rows.
+    refusal: Option<Refusal>,
+    heading: Option<Heading>,
+    /// Outputs of every row, once the first has come.
+    outputs: Option<usize>,
+    /// The code of each word of each feature, in the order in which they come.
+    words: Vec<HashMap<String, usize>>,
+}
+
+impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
+    fn new(is_efficient: &'e dyn Fn(&str) -> bool, receive: R) -> Self {
+        Self { is_efficient, receive, refusal: None, heading: None, outputs: None, words: Vec::new() }
+    }
+
+    /// The head is known.
+    fn begin(&mut self, head: Map<String, Value>) -> Result<()> {
+        let heading = heading(head, self.is_efficient)?;
+        self.words = vec![HashMap::new(); heading.features.len()];
+        self.heading = Some(heading);
+        Ok(())
+    }
+
+    fn add(&mut self, block: Batch) -> Result<()> {
+        let Some(heading) = self.heading.as_ref().filter(|_| !block.rows.is_empty()) else { return Ok(()) };
+        (self.receive)(heading, block).map_err(|refusal| {
+            let says = refusal.to_string();
+            self.refusal = Some(refusal);
+            ReadError::document(says)
+        })
+    }
+
+    /// Refuses a row whose numbers are not those of its players and outputs: too many in one row could pass for too few in another, and the
+    /// head alone can announce more of them than there is memory for.
+    fn check(&mut self, row: &Row, values: &Numbers) -> Result<()> {
+        let Some(heading) = &mut self.heading else { return Ok(()) };
+        let outputs = *self.outputs.get_or_insert_with(|| match heading.outputs.len() {
+            named if named > 1 => named,
+            _ => row.base.0.len().max(1),
+        });
+        let players = heading.players.len();
+        let lines = if heading.interactions.is_some() { players } else { 1 };
+        let of_values = players.saturating_mul(lines).saturating_mul(outputs);
+        let errors = row.std_errors.as_ref().map_or(of_values, |Numbers(errors)| errors.len());
+        for (what, given, expected) in [
+            ("base", row.base.0.len(), outputs),
+            ("prediction", row.prediction.0.len(), outputs),
+            ("values", values.0.len(), of_values),
+            ("std_errors", errors, of_values),
+        ] {
+            if given != expected {
+                let row = row.row;
+                return Err(ReadError::document(format!(
+                    "row {row}: {what:?} has {given} numbers, and {expected} belong to {players} features and {outputs} outputs"
+                )));
+            }
+        }
+        if heading.outputs.len() == 1 && outputs > 1 {
+            heading.outputs = vec![String::new(); outputs];
+        }
+        Ok(())
+    }
+
+    /// Adds a row to a block, and that to the others where it is full.
+    fn take(&mut self, mut row: Row, block: &mut Batch) -> Result<()> {
+        let Some(values) = row.values.take() else {
+            return Err(ReadError::document(format!(
+                "row {} has its largest values alone (--top); write them all",
+                row.row
+            )));
+        };
+        self.check(&row, &values)?;
+        let is_first = block.rows.is_empty();
+        // What some rows have and others have not is told by its number of entries below.
+        block.rows.push(row.row);
+        match (row.id, &mut block.ids) {
+            (Some(id), Some(ids)) => ids.push(id),
+            (Some(id), ids) if is_first => *ids = Some(vec![id]),
+            (None, None) => {}
+            _ => {
+                let says = format!("row {}: some rows have an id, and others have none", row.row);
+                return Err(ReadError::document(says));
+            }
+        }
+        block.base.extend(row.base.0);
+        block.predictions.extend(row.prediction.0);
+        // Rows without errors are exact, also where others of the block have some.
+        match row.std_errors {
+            Some(Numbers(errors)) => {
+                block.std_errors.resize(block.values.len(), 0.0);
+                block.std_errors.extend(errors);
+            }
+            None if block.std_errors.is_empty() => {}
+            None => block.std_errors.extend(std::iter::repeat_n(0.0, values.0.len())),
+        }
+        block.values.extend(values.0);
+        if let Some(inputs) = row.input {
+            if inputs.len() != self.words.len() {
+                let (given, expected) = (inputs.len(), self.words.len());
+                let says = format!("row {}: {given} inputs for {expected} features", row.row);
+                return Err(ReadError::document(says));
+            }
+            let codes = inputs.into_iter().enumerate().map(|(feature, input)| self.code(feature, input));
+            block.inputs.extend(codes.collect::<Vec<f64>>());
+        }
+        block.evaluations.push(row.evaluations.unwrap_or(0));
+        block.draws.push(row.draws);
+        block.degrees_of_freedom.push(row.degrees_of_freedom.unwrap_or(f64::INFINITY));
+        block.certificates.push(row.certificate.map(WrittenCertificate::certified));
+        if block.rows.len() == BLOCK {
+            self.add(std::mem::take(block))?;
+        }
+        Ok(())
+    }
+
+    /// An input as a number: a word by its code.
+    fn code(&mut self, feature: usize, input: Input) -> f64 {
+        let words = &mut self.words[feature];
+        let next = words.len();
+        match input {
+            Input::Missing => f64::NAN,
+            Input::Word(word) => *words.entry(word).or_insert(next) as f64,
+            // A number among words is a category that the model has no name for.
+            Input::Number(number) if !words.is_empty() => {
+                *words.entry(number.to_string()).or_insert(next) as f64
+            }
+            Input::Infinite(number) if !words.is_empty() => {
+                let word = INFINITE[usize::from(number < 0.0)].to_owned();
+                *words.entry(word).or_insert(next) as f64
+            }
+            Input::Number(number) | Input::Infinite(number) => number,
+        }
+    }
+
+    /// All rows were read: which words the codes stand for is known.
+    fn end(self) -> Result<Heading> {
+        let Some(mut heading) = self.heading else {
+            return Err(ReadError::document(
+                "there is no list of explanations; write results of apportion explain",
+            ));
+        };
+        for (categories, codes) in heading.categories.iter_mut().zip(self.words) {
+            let mut words: Vec<(String, usize)> = codes.into_iter().collect();
+            words.sort_by_key(|&(_, code)| code);
+            *categories = words.into_iter().map(|(word, _)| word).collect();
+        }
+        Ok(heading)
+    }
+}
+
+/// One object: the head, then the rows. Gives the head back where there are no rows in it.
+struct Document<'r, 'e, R>(&'r mut Reading<'e, R>);
+
+impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> DeserializeSeed<'de> for Document<'_, '_, R> {
+    type Value = Option<Map<String, Value>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Visitor<'de> for Document<'_, '_, R> {
+    type Value = Option<Map<String, Value>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("results of explain")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        use serde::de::Error;
+
+        let mut head = Map::new();
+        let mut is_whole = false;
+        while let Some(name) = map.next_key::<String>()? {
+            match name.as_str() {
+                "explanations" if !head.contains_key("features") => {
+                    return Err(A::Error::custom(
+                        "\"features\" do not come before \"explanations\"; results are read row by row, so leave them in the order in which explain \
+                         wrote them",
+                    ));
+                }
+                "explanations" => {
+                    let head = std::mem::take(&mut head);
+                    self.0.begin(head).map_err(A::Error::custom)?;
+                    map.next_value_seed(Rows(self.0))?;
+                    is_whole = true;
+                }
+                "predictions" => {
+                    return Err(A::Error::custom(
+                        "these are results of predict, which divides nothing; write results of explain",
+                    ));
+                }
+                "summary" => {
+                    return Err(A::Error::custom(
+                        "these are results of explain --summary, without the values of rows; leave --summary out",
+                    ));
+                }
+                _ if is_whole => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                _ => {
+                    head.insert(name, map.next_value()?);
+                }
+            }
+        }
+        Ok((!is_whole).then_some(head))
+    }
+}
+
+/// The list of rows.
+struct Rows<'r, 'e, R>(&'r mut Reading<'e, R>);
+
+impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> DeserializeSeed<'de> for Rows<'_, '_, R> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Visitor<'de> for Rows<'_, '_, R> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of rows")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        use serde::de::Error;
+
+        let mut block = Batch::default();
+        while let Some(row) = list.next_element::<Row>()? {
+            self.0.take(row, &mut block).map_err(A::Error::custom)?;
+        }
+        self.0.add(block).map_err(A::Error::custom)
+    }
+}
+
+/// What the head says.
+fn heading(mut head: Map<String, Value>, is_efficient: &dyn Fn(&str) -> bool) -> Result<Heading> {
+    let text = |name: &str| match head.get(name) {
+        Some(Value::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let (value, game, method) = (text("value"), text("game"), text("method"));
+    let interactions = match text("interactions").as_deref() {
+        None => None,
+        Some("index") => Some(Form::Index),
+        Some("remainder") => Some(Form::Remainder),
+        Some(other) => {
+            return Err(ReadError::document(format!(
+                "{other:?} is no form of interactions; known are index and remainder"
+            )));
+        }
+    };
+    let mut list = |name: &str| -> Result<Option<Vec<String>>> {
+        let names = head.remove(name).map(serde_json::from_value::<Vec<String>>);
+        names
+            .transpose()
+            .map_err(|error| ReadError::document(format!("{name:?} is no list of names: {error}")))
+    };
+    let no_features = || ReadError::document("there is no list of features; write results of explain");
+    let players = list("features")?.ok_or_else(no_features)?;
+    let classes = list("classes")?;
+    let inputs = list("input_names")?;
+    let medium = medium(&mut head);
+    let groups = head.remove("groups").map(serde_json::from_value::<Vec<Member>>);
+    let no_groups = |error| ReadError::document(format!("\"groups\" are no groups of features: {error}"));
+    let groups = groups.transpose().map_err(no_groups)?.unwrap_or_default();
+    let value = value.unwrap_or_else(|| "shapley".to_owned());
+    let facts = head
+        .into_iter()
+        .filter(|(name, value)| !KNOWN.contains(&name.as_str()) && !value.is_null())
+        .collect();
+    let features = inputs.unwrap_or_else(|| players.clone());
+    let members = members(&players, &features, &groups);
+    Ok(Heading {
+        is_efficient: is_efficient(&value),
+        value,
+        game: game.unwrap_or_default(),
+        method: method.unwrap_or_else(|| "tree".to_owned()),
+        facts,
+        categories: vec![Vec::new(); features.len()],
+        members,
+        outputs: classes.unwrap_or_else(|| vec![String::new()]),
+        groups,
+        interactions,
+        medium,
+        players,
+        features,
+    })
+}
+
+/// The features of each player: the one of its name, or those of the group at its place.
+fn members(players: &[String], features: &[String], groups: &[Member]) -> Vec<Vec<usize>> {
+    let place = |name: &String| features.iter().position(|feature| feature == name);
+    fn names(member: &Member) -> Vec<&String> {
+        match member {
+            Member::Feature(name) => vec![name],
+            Member::Group(members) => members.iter().flat_map(names).collect(),
+        }
+    }
+    if players == features {
+        return (0..players.len()).map(|player| vec![player]).collect();
+    }
+    players
+        .iter()
+        .enumerate()
+        .map(|(player, name)| match groups.get(player) {
+            Some(group) if groups.len() == players.len() => {
+                names(group).into_iter().filter_map(place).collect()
+            }
+            _ => place(name).into_iter().collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,9 @@
+//! Results as tables and arrays, a file for each format.
+
+#[cfg(feature = "columnar")]
+pub(crate) mod arrow;
+pub(crate) mod csv;
+pub(crate) mod npy;
+pub(crate) mod npz;
+#[cfg(feature = "columnar")]
+pub(crate) mod parquet;
