@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use apportion::Ensemble;
 use apportion::trees::Words;
 use apportion_rows::{CellError, Feature as Cells, are_numbered, match_names};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
+use datafusion_common::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion_common::arrow::compute::cast;
+use datafusion_common::arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
 
 use crate::error::BatchError;
 

@@ -4,9 +4,9 @@ use apportion::ExplainError;
 use apportion::games::GameError;
 use apportion::models::ModelError;
 use apportion_rows::CellError;
-use datafusion::arrow::datatypes::DataType;
-use datafusion::arrow::error::ArrowError;
-use datafusion::error::DataFusionError;
+use datafusion_common::DataFusionError;
+use datafusion_common::arrow::datatypes::DataType;
+use datafusion_common::arrow::error::ArrowError;
 
 /// Names in a message, at most.
 const MOST_NAMES: usize = 8;
@@ -191,9 +191,12 @@ pub enum BatchError {
     /// Whoever gives the batches, or the models that queries name, failed.
     #[error("{0}")]
     Input(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Arrays of Arrow could not be made or read.
+    /// Arrow arrays could not be created or read.
     #[error(transparent)]
     Arrow(#[from] ArrowError),
+    /// The session does not accept the function.
+    #[error(transparent)]
+    Register(#[from] DataFusionError),
 }
 
 impl BatchError {

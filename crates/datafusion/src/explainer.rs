@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use apportion::results::Batch;
 use apportion::{Ensemble, Explainer, Model, Rows};
-use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt64Array};
-use datafusion::arrow::compute::take;
-use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
+use datafusion_common::arrow::array::{ArrayRef, RecordBatch, UInt64Array};
+use datafusion_common::arrow::compute::take;
+use datafusion_common::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use rayon::ThreadPool;
 use serde::Serialize;
 
@@ -28,8 +28,8 @@ use crate::results::{Layout, Shape, metadata};
 ///
 /// use apportion::Background;
 /// use apportion_datafusion::BatchExplainer;
-/// use datafusion::arrow::array::{AsArray, Float64Array, Int64Array, RecordBatch};
-/// use datafusion::arrow::datatypes::Float64Type;
+/// use datafusion_common::arrow::array::{AsArray, Float64Array, Int64Array, RecordBatch};
+/// use datafusion_common::arrow::datatypes::Float64Type;
 ///
 /// let model = Arc::new(|row: &[f64]| row[0] * row[1]);
 /// let explainer = BatchExplainer::of_model(model, Background::baseline(vec![0.0; 2])?)
@@ -123,8 +123,8 @@ impl BatchExplainer {
     ///
     /// use apportion::Background;
     /// use apportion_datafusion::BatchExplainer;
-    /// use datafusion::arrow::array::{Float64Array, RecordBatch};
-    /// use datafusion::arrow::error::ArrowError;
+    /// use datafusion_common::arrow::array::{Float64Array, RecordBatch};
+    /// use datafusion_common::arrow::error::ArrowError;
     ///
     /// let model = Arc::new(|row: &[f64]| 2.0 * row[0]);
     /// let explainer = BatchExplainer::of_model(model, Background::baseline(vec![0.0])?).build()?;

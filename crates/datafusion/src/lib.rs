@@ -5,46 +5,42 @@
 //!
 //! ```
 //! use apportion_datafusion::register_all;
-//! use datafusion::arrow::util::pretty::pretty_format_batches;
-//! use datafusion::prelude::{ParquetReadOptions, SessionContext};
+//! use datafusion_expr::registry::{FunctionRegistry, MemoryFunctionRegistry};
 //!
-//! # #[tokio::main]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
-//! # let model = folder.path().join("model.json").display().to_string();
-//! # std::fs::write(&model, r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 2,
-//! #     "feature_names": ["age", "bmi"], "base_margins": [0.5], "operator": "<=", "trees": [
-//! #     {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [50, 0, 0],
-//! #      "value": [0, 1, 3], "cover": [8, 4, 4]},
-//! #     {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [1, 0, 0], "threshold": [25, 0, 0],
-//! #      "value": [0, 0, 2], "cover": [8, 6, 2]}]}"#)?;
-//! # let patients = folder.path().join("patients.parquet").display().to_string();
-//! # let session = SessionContext::new();
-//! # let rows = session.sql("SELECT * FROM (VALUES (1, 41, 22.5), (2, 67, 31.0)) AS t (id, age, bmi)").await?;
-//! # rows.write_parquet(&patients, Default::default(), None).await?;
-//! let session = SessionContext::new();
-//! register_all(&session);
-//! session.register_parquet("patients", &patients, ParquetReadOptions::default()).await?;
-//! // The features are in the order of the model. Values are exact: Shapley values of its path-dependent game.
-//! let query = format!(
-//!     "SELECT id, e['prediction'] AS prediction, e['values']['age'] AS of_age, e['values']['bmi'] AS of_bmi
-//!      FROM (SELECT id, explain_row('{model}', age, bmi) AS e FROM patients) ORDER BY id"
-//! );
-//! let found = session.sql(&query).await?.collect().await?;
-//! let table = "\
-//! +----+------------+--------+--------+
-//! | id | prediction | of_age | of_bmi |
-//! +----+------------+--------+--------+
-//! | 1  | 1.5        | -1.0   | -0.5   |
-//! | 2  | 5.5        | 1.0    | 1.5    |
-//! +----+------------+--------+--------+";
-//! assert_eq!(pretty_format_batches(&found)?.to_string(), table);
+//! // In a program: datafusion::prelude::SessionContext::new().
+//! let mut session = MemoryFunctionRegistry::new();
+//! register_all(&mut session)?;
+//! assert_eq!(session.udf("explain")?.aliases(), ["explain_row"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
-//! // A column for each feature, whatever they are called.
-//! let query = format!("SELECT unnest(explain('{model}', age, bmi)['values']) FROM patients");
-//! assert_eq!(session.sql(&query).await?.collect().await?[0].num_columns(), 2);
-//! # Ok(())
-//! # }
+//! The features follow the model, in the order of its features:
+//!
+//! ```sql
+//! SELECT id, e['prediction'], e['values']['age'] FROM
+//!     (SELECT id, explain_row('model.json', age, bmi) AS e FROM patients);
+//! -- A column for each feature, without naming them.
+//! SELECT unnest(explain('model.json', age, bmi)['values']) FROM patients;
+//! ```
+//!
+//! # Without SQL
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use apportion::Background;
+//! use apportion_datafusion::BatchExplainer;
+//! use datafusion_common::arrow::array::{AsArray, Float64Array, RecordBatch};
+//! use datafusion_common::arrow::datatypes::Float64Type;
+//!
+//! let model = Arc::new(|row: &[f64]| 2.0 * row[0] + row[1]);
+//! let explainer = BatchExplainer::of_model(model, Background::baseline(vec![0.0; 2])?).build()?;
+//! let column = |number: f64| Arc::new(Float64Array::from(vec![number])) as _;
+//! let rows = RecordBatch::try_from_iter([("a", column(3.0)), ("b", column(1.0))])?;
+//! let explained = explainer.explain(&rows)?;
+//! let value = explained.column_by_name("a").map(|column| column.as_primitive::<Float64Type>().value(0));
+//! assert_eq!(value, Some(6.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # What there is

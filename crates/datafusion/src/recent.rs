@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use datafusion::arrow::array::ArrayRef;
+use datafusion_common::arrow::array::ArrayRef;
 
 /// The last results of a function, one for each thread that may be in the middle of a batch.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
+use datafusion_common::arrow::array::{
     Array, ArrayRef, Float64Array, Int64Array, ListArray, StringArray, StructArray,
 };
-use datafusion::arrow::buffer::OffsetBuffer;
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
+use datafusion_common::arrow::buffer::OffsetBuffer;
+use datafusion_common::arrow::datatypes::{DataType, Field, FieldRef, Fields};
 
 use apportion::results::Batch;
 

@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use datafusion::arrow::array::{Array, ArrayRef};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::ScalarValue;
-use datafusion::error::Result;
-use datafusion::execution::context::SessionContext;
-use datafusion::logical_expr::{
+use datafusion_common::arrow::array::{Array, ArrayRef};
+use datafusion_common::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion_common::{Result, ScalarValue};
+use datafusion_expr::registry::FunctionRegistry;
+use datafusion_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
     Volatility,
 };
@@ -39,11 +38,11 @@ const LAYOUT: &str = "struct";
 ///
 /// [`BatchError::SamePlayer`] where two players have one name.
 pub fn register(
-    session: &SessionContext,
+    session: &mut dyn FunctionRegistry,
     name: impl Into<String>,
     explainer: BatchExplainer,
 ) -> std::result::Result<(), BatchError> {
-    session.register_udf(function(name, explainer)?);
+    session.register_udf(Arc::new(function(name, explainer)?))?;
     Ok(())
 }
 
@@ -76,9 +75,10 @@ pub fn function(
 ///
 /// Whoever writes the SQL names files, and the process opens them. Where that is not to be, [`register`] one model, or give
 /// [`register_models`] the models that may be named.
-pub fn register_all(session: &SessionContext) {
+pub fn register_all(session: &mut dyn FunctionRegistry) -> std::result::Result<(), BatchError> {
     let load = |path: &str| BatchExplainer::of_file(path)?.build();
-    session.register_udf(of_models("explain".to_owned(), load).with_aliases(["explain_row"]));
+    session.register_udf(Arc::new(of_models("explain".to_owned(), load).with_aliases(["explain_row"])))?;
+    Ok(())
 }
 
 /// As [`register_all`], with a function that makes the explainer of what a query calls a model: names instead of paths, models from an
@@ -87,21 +87,24 @@ pub fn register_all(session: &SessionContext) {
 ///
 /// ```
 /// use apportion_datafusion::{BatchExplainer, register_models};
-/// use datafusion::prelude::SessionContext;
+/// use datafusion_expr::registry::MemoryFunctionRegistry;
 ///
-/// let session = SessionContext::new();
+/// // In a program: datafusion::prelude::SessionContext::new().
+/// let mut session = MemoryFunctionRegistry::new();
 /// // SELECT explain_by('risk', …) reads /models/risk.json, and no other folder can be named.
-/// register_models(&session, "explain_by", |name| {
+/// register_models(&mut session, "explain_by", |name| {
 ///     let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
 ///     BatchExplainer::of_file(format!("/models/{letters}.json"))?.seed(7).build()
-/// });
+/// })?;
+/// # Ok::<(), apportion_datafusion::BatchError>(())
 /// ```
 pub fn register_models(
-    session: &SessionContext,
+    session: &mut dyn FunctionRegistry,
     name: impl Into<String>,
     load: impl Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Send + Sync + 'static,
-) {
-    session.register_udf(of_models(name.into(), load));
+) -> std::result::Result<(), BatchError> {
+    session.register_udf(Arc::new(of_models(name.into(), load)))?;
+    Ok(())
 }
 
 /// The function that knows models by their names.

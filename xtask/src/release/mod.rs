@@ -34,7 +34,7 @@ pub(crate) struct Release {
     /// Checks only: no file is changed, nothing is committed
     #[arg(long)]
     dry_run: bool,
-    /// Only these steps, by name: tree, versions, changes, house, locks, deny, semver, verdicts, pages, packages, instructions, wheels, book
+    /// Only these steps, by name: tree, versions, changes, house, locks, deny, semver, verdicts, pages, packages, engine, instructions, wheels, book
     #[arg(long, value_delimiter = ',', value_name = "STEP,…", requires = "dry_run")]
     only: Vec<String>,
 }

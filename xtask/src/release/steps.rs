@@ -26,7 +26,7 @@ pub(super) struct Step {
 }
 
 /// All of them, the quick ones first.
-pub(super) const STEPS: [Step; 13] = [
+pub(super) const STEPS: [Step; 14] = [
     Step { name: "tree", checks: "all is committed", take: tree },
     Step { name: "versions", checks: "one version everywhere, not released yet", take: versions },
     Step { name: "changes", checks: "the change log says what changes", take: changed },
@@ -37,6 +37,7 @@ pub(super) const STEPS: [Step; 13] = [
     Step { name: "verdicts", checks: "the papers' claims have the verdicts recorded", take: verdicts },
     Step { name: "pages", checks: "every report in a browser", take: pages },
     Step { name: "packages", checks: "each crate builds from its package", take: packages },
+    Step { name: "engine", checks: "the SQL functions, in DataFusion itself", take: engine },
     Step { name: "instructions", checks: "no kernel takes 3 % more instructions", take: counted },
     Step { name: "wheels", checks: "the Python package, installed and used", take: wheels },
     Step { name: "book", checks: "the book, with all its chapters", take: book },
@@ -158,6 +159,18 @@ fn packages(planned: &Planned) -> Result<String> {
     ensure!(!sizes.is_empty(), "cargo publish has left no packages in {}", target.display());
     let largest = sizes.values().max().copied().unwrap_or_default();
     Ok(format!("{} packages, the largest of {} KiB", sizes.len(), largest / 1024))
+}
+
+/// Runs queries in DataFusion, which takes too long to build for the checks of every change.
+fn engine(planned: &Planned) -> Result<String> {
+    let manifest = planned.root.join("crates/datafusion/engine/Cargo.toml");
+    let output = run(Command::new(cargo())
+        .args(["test", "--locked", "--quiet", "--test", "engine", "--manifest-path"])
+        .arg(&manifest))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let passed = text.lines().find_map(|line| line.strip_prefix("test result: ok. "));
+    let passed = passed.and_then(|counts| counts.split(';').next());
+    passed.map(str::to_owned).context("cargo test does not print how many tests passed")
 }
 
 fn counted(planned: &Planned) -> Result<String> {

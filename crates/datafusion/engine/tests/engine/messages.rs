@@ -1,13 +1,12 @@
-//! What is said of what does not fit: once, with what was given, what is wanted and what to do.
+//! Errors of queries.
 
 use std::sync::Arc;
 
-use apportion::Background;
-use apportion_datafusion::{BatchError, BatchExplainer, register, register_all};
+use apportion_datafusion::{BatchError, register, register_all};
 use datafusion::arrow::array::{ArrayRef, Date32Array, RecordBatch, StringArray};
 use datafusion::prelude::SessionContext;
 
-use crate::common::{FEATURES, batch, diabetes, ensemble, explainer, fixture, numbers};
+use crate::common::{FEATURES, batch, diabetes, explainer, fixture};
 
 /// What is said of a query that fails, and whether it failed before any row was asked for.
 async fn message(session: &SessionContext, query: &str) -> (String, bool) {
@@ -25,9 +24,9 @@ async fn message(session: &SessionContext, query: &str) -> (String, bool) {
 
 #[tokio::test]
 async fn what_does_not_fit_is_refused_when_a_query_is_planned() {
-    let session = SessionContext::new();
-    register(&session, "explain_one", explainer()).unwrap();
-    register_all(&session);
+    let mut session = SessionContext::new();
+    register(&mut session, "explain_one", explainer()).unwrap();
+    register_all(&mut session).unwrap();
     let texts = StringArray::from(vec!["tall"]);
     let days = Date32Array::from(vec![7]);
     let rows = batch(&FEATURES, &[0.01; 10]);
@@ -88,9 +87,9 @@ async fn what_does_not_fit_is_refused_when_a_query_is_planned() {
 
 #[tokio::test]
 async fn what_only_rows_can_tell_ends_the_query_with_an_error_of_this_crate() {
-    let session = SessionContext::new();
+    let mut session = SessionContext::new();
     let model = fixture("words_xgb.json.gz").display().to_string();
-    register_all(&session);
+    register_all(&mut session).unwrap();
     let rows =
         "(VALUES ('Rome', 40.0, 3, 'small', true), ('Athens', 40.0, 3, 'small', true)) AS t (a, b, c, d, e)";
     let query = format!("SELECT explain('{model}', a, b, c, d, e) FROM {rows}");
@@ -105,75 +104,4 @@ async fn what_only_rows_can_tell_ends_the_query_with_an_error_of_this_crate() {
         cause = error.source();
     }
     assert!(is_typed, "{error:?}");
-}
-
-#[test]
-fn batches_that_do_not_fit_are_refused() {
-    let rows = batch(&FEATURES, &numbers(2, 10));
-    let renamed = |of: &dyn Fn(&str) -> String| {
-        let names: Vec<String> = rows.schema().fields().iter().map(|field| of(field.name())).collect();
-        RecordBatch::try_from_iter(names.iter().map(String::as_str).zip(rows.columns().iter().cloned()))
-            .unwrap()
-    };
-    let says = |explainer: &BatchExplainer, rows: &RecordBatch| {
-        let message = explainer.explain(rows).unwrap_err().to_string();
-        assert_eq!(explainer.schema(rows.schema_ref()).unwrap_err().to_string(), message);
-        message
-    };
-    assert_eq!(
-        says(&explainer(), &renamed(&|name| name.replace("bmi", "BMI"))),
-        "the model has 10 features, of which the batches lack 1: \"bmi\"; they have \"id\", \"age\", \"sex\", \"BMI\", \"bp\", \"s1\", \
-         \"s2\", \"s3\" and 3 more: name the columns as the features"
-    );
-    assert_eq!(
-        says(&explainer(), &renamed(&|name| name.replace("id", "row"))),
-        "keep names \"id\", and the batches have \"row\", \"age\", \"sex\", \"bmi\", \"bp\", \"s1\", \"s2\", \"s3\" and 3 more"
-    );
-    assert_eq!(
-        says(&explainer(), &renamed(&|name| name.replace("sex", "age"))),
-        "the batches have two columns \"age\"; give each a name of its own"
-    );
-    let trees = || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz"));
-    let message = says(&trees().build().unwrap(), &rows);
-    assert!(message.starts_with("the batches have 11 columns that may be features (\"id\", "), "{message}");
-    assert!(
-        message.ends_with("and the model wants 10, one for each: leave others out, or name them in keep"),
-        "{message}"
-    );
-    let base = renamed(&|name| name.replace("id", "base"));
-    assert_eq!(
-        says(&trees().feature_names(FEATURES).keep(["base"]).build().unwrap(), &base),
-        "the results would have two columns \"base\"; rename the one that is kept, or ask for the layout of lists"
-    );
-}
-
-#[test]
-fn what_cannot_be_asked_is_refused_when_an_explainer_is_made() {
-    let trees = || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz"));
-    let says = |built: Result<BatchExplainer, BatchError>| built.unwrap_err().to_string();
-    assert_eq!(
-        says(trees().feature_names(["a"]).build()),
-        "there are 1 names of features, and the model has 10; give one for each, in the order of the model"
-    );
-    assert_eq!(
-        says(trees().background(Background::baseline(vec![0.0]).unwrap()).build()),
-        "rows of the background have 1 numbers, and the model wants 10, one for each feature"
-    );
-    assert!(says(trees().behind_link().build()).contains("give a background"));
-    assert!(
-        says(
-            trees()
-                .method("leverage-shap".parse().unwrap())
-                .value("banzhaf".parse::<apportion::Semivalue>().unwrap())
-                .build()
-        )
-        .contains("does not compute")
-    );
-    let no_covers = BatchExplainer::of_trees(ensemble("lightgbm_linear.txt.gz")).build().unwrap_err();
-    assert!(matches!(no_covers, BatchError::Explain(_)), "{no_covers}");
-    let doubled = trees().feature_names(["a"; 10]).build().unwrap();
-    let error = register(&SessionContext::new(), "explain", doubled).unwrap_err();
-    assert!(error.to_string().starts_with("two features of the model are called \"a\""), "{error}");
-    let error = BatchExplainer::of_file("/no/such/model.json").err().unwrap();
-    assert_eq!(error.to_string().matches("/no/such/model.json").count(), 1);
 }

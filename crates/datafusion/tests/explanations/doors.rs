@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use apportion_datafusion::BatchExplainer;
-use datafusion::arrow::array::BooleanArray;
-use datafusion::arrow::array::{
+use datafusion_common::arrow::array::BooleanArray;
+use datafusion_common::arrow::array::{
     ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array,
 };
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field, Float64Type, Schema, TimeUnit};
+use datafusion_common::arrow::compute::cast;
+use datafusion_common::arrow::datatypes::{DataType, Field, Float64Type, Schema, TimeUnit};
 use serde_json::Value;
 
 fn float(cell: &Value) -> Option<f64> {

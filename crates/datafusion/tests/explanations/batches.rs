@@ -5,12 +5,12 @@ use std::sync::Arc;
 use apportion::values::Semivalue;
 use apportion::{Background, Budget, Method, Partition, Until, Value};
 use apportion_datafusion::{BatchExplainer, Layout};
-use datafusion::arrow::array::{
+use datafusion_common::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, DictionaryArray, Float16Array, Float32Array,
     Float64Array, Int8Array, Int64Array, NullArray, RecordBatch, StringArray, StringViewArray, UInt16Array,
 };
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, Schema};
-use datafusion::arrow::error::ArrowError;
+use datafusion_common::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, Schema};
+use datafusion_common::arrow::error::ArrowError;
 
 use crate::common::{FEATURES, batch, bits, ensemble, explainer, fixture, numbers, of_library};
 
@@ -32,7 +32,8 @@ fn values_are_those_of_the_library_to_the_last_bit_whatever_the_batches() {
             let batches = (0..700).step_by(size).map(|first| rows.slice(first, size.min(700 - first)));
             let found = explainer.explain_batches(batches.map(Ok::<_, ArrowError>));
             let found: Vec<RecordBatch> = found.collect::<Result<_, _>>().unwrap();
-            let found = datafusion::arrow::compute::concat_batches(&found[0].schema(), &found).unwrap();
+            let found =
+                datafusion_common::arrow::compute::concat_batches(&found[0].schema(), &found).unwrap();
             assert_eq!(found.column(0), rows.column(0));
             for (feature, wanted) in wanted.iter().enumerate() {
                 assert_eq!(
@@ -177,7 +178,7 @@ fn every_type_of_number_is_taken_and_null_is_missing() {
         Arc::new(Float32Array::from(vec![Some(1.0), None, Some(3.0)])),
         Arc::new(Float64Array::from(vec![1.0, f64::NAN, 3.0])),
         Arc::new(
-            datafusion::arrow::compute::cast(
+            datafusion_common::arrow::compute::cast(
                 &Float32Array::from(vec![Some(1.0), None, Some(3.0)]),
                 &DataType::Float16,
             )
@@ -248,7 +249,7 @@ fn words_are_the_categories_of_the_model() {
         );
     }
     // The same words in another type of text.
-    let other = datafusion::arrow::compute::cast(rows.column(0), &DataType::LargeUtf8).unwrap();
+    let other = datafusion_common::arrow::compute::cast(rows.column(0), &DataType::LargeUtf8).unwrap();
     let mut columns = rows.columns().to_vec();
     columns[0] = other;
     let rows = RecordBatch::try_from_iter(features.iter().map(String::as_str).zip(columns)).unwrap();
