@@ -1,4 +1,5 @@
-//! Values of players on a graph with a game that costs nothing: what finding the coalitions and adding them up takes.
+//! Values of players on a graph with a game that costs nothing: what finding the coalitions and adding them
+//! up takes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Weighted least squares on bit-packed rows, as Leverage SHAP and Kernel Banzhaf draw them: the two Gram kernels, and the certificate.
+//! Weighted least squares on bit-packed rows, as Leverage SHAP and Kernel Banzhaf draw them: the two Gram
+//! kernels, and the certificate.
 
 use apportion::samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw, WithReplacement};
 use apportion::solvers::{Constraint, Design, Kernel, Options, least_squares_with};

@@ -1,6 +1,6 @@
-//! The tree oracles on the models in the repository: rows per second of the interventional one against one baseline and against 100
-//! background rows, and of the path-dependent one for values with many nodes and with one, for many rows and for a single one; of both
-//! for Owen values.
+//! The tree oracles on the models in the repository: rows per second of the interventional one against one
+//! baseline and against 100 background rows, and of the path-dependent one for values with many nodes and
+//! with one, for many rows and for a single one; of both for Owen values.
 
 use std::path::Path;
 

@@ -1,18 +1,20 @@
-//! Benchmarks of the workspace: criterion benches in `benches/`, programs for side-by-side runs in `src/bin/`, and in `rivals/` the
-//! scripts that time them against peers in one run.
+//! Benchmarks of the workspace: criterion benches in `benches/`, programs for side-by-side runs in
+//! `src/bin/`, and in `rivals/` the scripts that time them against peers in one run.
 //!
 //! Data is built outside the timed part, seeds are fixed, sizes are in the benchmark's name.
 
 use apportion::games::{Coalitions, GameError};
 use apportion::{Estimator, Game, Method, Partition, Semivalue, Value};
 
-/// A game that costs next to nothing: an additive part by size and a parity. What is timed on it is the estimator.
+/// A game that costs next to nothing: an additive part by size and a parity. What is timed on it is the
+/// estimator.
 pub struct FreeGame {
     /// Number of players.
     pub players: usize,
 }
 
-/// The estimator of a method, of the first value that it estimates: Shapley, Banzhaf, or Owen of players in groups of ten.
+/// The estimator of a method, of the first value that it estimates: Shapley, Banzhaf, or Owen of players in
+/// groups of ten.
 pub fn estimator(method: Method, players: usize) -> Option<Box<dyn Estimator>> {
     let groups = players.div_ceil(10);
     let members = (0..groups).map(|first| (first..players).step_by(groups).collect());

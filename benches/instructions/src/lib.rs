@@ -1,4 +1,5 @@
-//! What the kernels are given: models of the repository, rows that spread over their thresholds, coalitions as estimators draw them.
+//! What the kernels are given: models of the repository, rows that spread over their thresholds, coalitions
+//! as estimators draw them.
 //!
 //! All of it is made before instructions are counted, and is the same in every run.
 

@@ -1,9 +1,10 @@
 //! Wall and CPU time, and memory, of explaining many rows of a neural network by Leverage SHAP.
 //!
 //! Prints one JSON line; runs of any number of threads print the same digest of the explanations' bits.
-//! `batch MODEL.onnx TABLE.csv [--threads T] [--rows R] [--background B] [--per-player K]`; by default 1 thread, the first 1000 rows of the
-//! table, 50 background rows spread evenly over all of it, and 10 evaluations per player. The features are the table's first columns;
-//! what follows them, such as a target, is left aside. One run is one process, so that peak memory is the run's own.
+//! `batch MODEL.onnx TABLE.csv [--threads T] [--rows R] [--background B] [--per-player K]`; by default 1
+//! thread, the first 1000 rows of the table, 50 background rows spread evenly over all of it, and 10
+//! evaluations per player. The features are the table's first columns; what follows them, such as a target,
+//! is left aside. One run is one process, so that peak memory is the run's own.
 
 use std::time::Instant;
 

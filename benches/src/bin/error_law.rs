@@ -4,9 +4,10 @@
 //! ‖φ̃ − φ‖² ≤ F_{ν,f}(0.95) Σ_i V_i
 //! ```
 //!
-//! with the directions ν and degrees of freedom f of [`ErrorLaw`](apportion::estimators::ErrorLaw), over many seeds and games, and the share
-//! of single values within ±1.96 standard errors. Columns: method, game, players, evaluations; both shares; medians of ν and f; the mean
-//! squared error over the mean of Σ_i V_i; runs without standard errors.
+//! with the directions ν and degrees of freedom f of [`ErrorLaw`](apportion::estimators::ErrorLaw), over many
+//! seeds and games, and the share of single values within ±1.96 standard errors. Columns: method, game,
+//! players, evaluations; both shares; medians of ν and f; the mean squared error over the mean of Σ_i V_i;
+//! runs without standard errors.
 //!
 //! `cargo run --release -p apportion-benches --bin error_law -- [seeds]`
 

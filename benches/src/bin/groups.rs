@@ -1,11 +1,13 @@
-//! Errors of the regression estimators of values of players in groups, beside Monte Carlo with nested permutations at equal evaluations.
+//! Errors of the regression estimators of values of players in groups, beside Monte Carlo with nested
+//! permutations at equal evaluations.
 //!
 //! `cargo run --release -p apportion-benches --bin groups -- [repetitions] [value]`
 //!
-//! Games: *leaves*, each worth something where some features are the explicand's and some others are not, as in a marginal game of a tree
-//! ensemble, half of their features from one group; *terms*, random sums of unanimity games of 1 to 4 players. Squared errors are relative
-//! to the squared norm of the values, averaged over the repetitions; permutations come in pairs of an order and its reverse. Coverage is
-//! that of 1.96 standard errors, where there are any.
+//! Games: *leaves*, each worth something where some features are the explicand's and some others are not, as
+//! in a marginal game of a tree ensemble, half of their features from one group; *terms*, random sums of
+//! unanimity games of 1 to 4 players. Squared errors are relative to the squared norm of the values, averaged
+//! over the repetitions; permutations come in pairs of an order and its reverse. Coverage is that of 1.96
+//! standard errors, where there are any.
 
 use apportion::estimators::{CoalitionalRegression, Estimator, NestedPermutation};
 use apportion::games::{Coalitions, Game, GameError, Partition, Purpose, SumOfUnanimity, stream};

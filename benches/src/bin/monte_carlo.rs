@@ -1,9 +1,9 @@
 //! Monte Carlo estimators beside each other: their errors at equal evaluations, and their CPU time.
 //!
-//! `monte_carlo errors [N…]` prints for each game, number of players n and budget the mean squared error of each method, summed over
-//! the players, over that of antithetic orders: one JSON line each, 40 seeds.
-//! `monte_carlo time [N M]…` prints the CPU time (the least of several runs) of optimized Monte Carlo on a game that costs nothing, one
-//! thread, and the process's peak memory so far.
+//! `monte_carlo errors [N…]` prints for each game, number of players n and budget the mean squared error of
+//! each method, summed over the players, over that of antithetic orders: one JSON line each, 40 seeds.
+//! `monte_carlo time [N M]…` prints the CPU time (the least of several runs) of optimized Monte Carlo on a
+//! game that costs nothing, one thread, and the process's peak memory so far.
 
 use apportion::estimators::{Allocation, MonteCarlo, OptimizedMonteCarlo, Orders, StratifiedMonteCarlo};
 use apportion::games::{Airport, ClosedForm, SumOfUnanimity, WeightedVoting};

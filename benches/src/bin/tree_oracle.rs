@@ -1,14 +1,15 @@
 //! CPU time of the oracles of tree ensembles on a model file and rows.
 //!
-//! Prints one JSON line: CPU and wall microseconds per row (the least of the repetitions), of plain prediction too, the time to make
-//! the oracle, the latency of one row, peak memory, and the largest gap between prediction and values plus base.
-//! `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE] [--groups GROUPS] [--interactions value|remainder]
-//! [--kernel KERNEL] [--fresh] [--indices INDEX --order S]`;
-//! by default `shapley`, 1 thread, 5 repetitions, and the path-dependent game; with a background file the marginal game; with
-//! `--interactions` matrices of pairs, with that on the diagonal; with `--indices` the interaction indices of coalitions of up to S features, in
-//! place of values, of which OUT gets those of the first row, a line for each coalition. KERNEL is the name of one. Of the values of features the choice of kernels and
-//! the predicted time are printed, too. VALUE is any name of a
-//! solution concept (`owen`, `two-step`, `quotient-shapley`, …). GROUPS is the size of groups of neighbours, or feature numbers such as
+//! Prints one JSON line: CPU and wall microseconds per row (the least of the repetitions), of plain
+//! prediction too, the time to make the oracle, the latency of one row, peak memory, and the largest gap
+//! between prediction and values plus base.
+//! `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE] [--groups GROUPS] [--interactions value|remainder] [--kernel KERNEL] [--fresh] [--indices INDEX --order S]`;
+//! by default `shapley`, 1 thread, 5 repetitions, and the path-dependent game; with a background file the
+//! marginal game; with `--interactions` matrices of pairs, with that on the diagonal; with `--indices` the
+//! interaction indices of coalitions of up to S features, in place of values, of which OUT gets those of the
+//! first row, a line for each coalition. KERNEL is the name of one. Of the values of features the choice of
+//! kernels and the predicted time are printed, too. VALUE is any name of a solution concept (`owen`,
+//! `two-step`, `quotient-shapley`, …). GROUPS is the size of groups of neighbours, or feature numbers such as
 //! `0,1;2;3,4`.
 
 use std::path::Path;
@@ -257,7 +258,8 @@ fn least<T>(runs: usize, mut work: impl FnMut() -> T) -> (Seconds, T) {
     (least, result)
 }
 
-/// A `.npy` matrix of little-endian f32 or f64 in C order, or else a table of numbers with commas between them, empty where missing.
+/// A `.npy` matrix of little-endian f32 or f64 in C order, or else a table of numbers with commas between
+/// them, empty where missing.
 fn read(path: &Path, features: usize) -> Result<Vec<f64>, Failure> {
     let bytes = std::fs::read(path)?;
     let numbers: Vec<f64> = if bytes.starts_with(b"\x93NUMPY\x01") {

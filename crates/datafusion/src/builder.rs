@@ -15,7 +15,8 @@ use crate::results::{Layout, Shape};
 
 /// The version of the schema of results.
 const SCHEMA: u32 = 1;
-/// How trees are computed is chosen as for so many rows, whatever the batches: values of a row do not depend on the batch it comes in.
+/// How trees are computed is chosen as for so many rows, whatever the batches: values of a row do not depend
+/// on the batch it comes in.
 const ROWS: usize = 4096;
 
 /// What is to be asked of a model: [`build`](Self::build) prepares it and says what does not fit.
@@ -46,8 +47,8 @@ impl BatchExplainer {
         Ok(Self::of_trees(Ensemble::from_path(path)?))
     }
 
-    /// Of a tree ensemble or linear model. Without a [background](Builder::background) its path-dependent game is played, which needs the
-    /// covers of the training in the model.
+    /// Of a tree ensemble or linear model. Without a [background](Builder::background) its path-dependent
+    /// game is played, which needs the covers of the training in the model.
     pub fn of_trees(ensemble: impl Into<Arc<Ensemble>>) -> Builder {
         Builder::new(Source::Trees(ensemble.into()))
     }
@@ -78,14 +79,16 @@ impl Builder {
         }
     }
 
-    /// Rows that stand in for absent features: the marginal game. Its columns are the features in the order of the model.
+    /// Rows that stand in for absent features: the marginal game. Its columns are the features in the order
+    /// of the model.
     #[must_use]
     pub fn background(mut self, background: Background) -> Self {
         self.background = Some(background);
         self
     }
 
-    /// Explains what trees say behind their link (probabilities, rates, scores) instead of margins. It needs a background.
+    /// Explains what trees say behind their link (probabilities, rates, scores) instead of margins. It needs
+    /// a background.
     #[must_use]
     pub fn behind_link(mut self) -> Self {
         self.is_behind_link = true;
@@ -113,7 +116,8 @@ impl Builder {
         self
     }
 
-    /// An accuracy instead of a budget. Results then have `stopped_by`: `tolerance` where the accuracy is certified.
+    /// An accuracy instead of a budget. Results then have `stopped_by`: `tolerance` where the accuracy is
+    /// certified.
     #[must_use]
     pub fn until(mut self, until: Until) -> Self {
         self.until = Some(until);
@@ -127,7 +131,8 @@ impl Builder {
         self
     }
 
-    /// What the features are called, where the model does not say it or says otherwise: columns are found by these names.
+    /// What the features are called, where the model does not say it or says otherwise: columns are found by
+    /// these names.
     #[must_use]
     pub fn feature_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.names = Some(names.into_iter().map(Into::into).collect());
@@ -141,30 +146,33 @@ impl Builder {
         self
     }
 
-    /// A pool of so many threads of its own. By default all explainers of a process share one with a thread for each core, so that
-    /// partitions of a query do not start more threads than there are cores.
+    /// A pool of so many threads of its own. By default all explainers of a process share one with a thread
+    /// for each core, so that partitions of a query do not start more threads than there are cores.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// Keeps the tables of trees from batch to batch instead of making them for each: for many small batches. Those of all trees are in
-    /// memory then. They are laid out otherwise: the last bits of values may be others than without, and are the same in all batches.
+    /// Keeps the tables of trees from batch to batch instead of making them for each: for many small batches.
+    /// Those of all trees are in memory then. They are laid out otherwise: the last bits of values may be
+    /// others than without, and are the same in all batches.
     #[must_use]
     pub fn keep_tables(mut self) -> Self {
         self.keeps_tables = true;
         self
     }
 
-    /// How results of batches are laid out; [`Layout::Columns`] by default. Functions of SQL have a layout of their own.
+    /// How results of batches are laid out; [`Layout::Columns`] by default. Functions of SQL have a layout of
+    /// their own.
     #[must_use]
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = layout;
         self
     }
 
-    /// Columns of batches that results have, too, such as an id. They are features only where the model names them.
+    /// Columns of batches that results have, too, such as an id. They are features only where the model names
+    /// them.
     #[must_use]
     pub fn keep<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.keep = names.into_iter().map(Into::into).collect();
@@ -175,8 +183,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BatchError`] where the model has no covers and there is no background, where the background, groups or names do not fit the model,
-    /// or the method cannot compute the value.
+    /// [`BatchError`] where the model has no covers and there is no background, where the background, groups
+    /// or names do not fit the model, or the method cannot compute the value.
     pub fn build(self) -> Result<BatchExplainer, BatchError> {
         let outputs = match &self.source {
             Source::Trees(ensemble) => ensemble.output_count(),

@@ -11,7 +11,8 @@ use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UIn
 
 use crate::error::BatchError;
 
-/// The places of the features among the columns of a schema: all that the names tell, else all that are not kept, in their order.
+/// The places of the features among the columns of a schema: all that the names tell, else all that are not
+/// kept, in their order.
 pub(crate) fn chosen(
     schema: &Schema,
     names: Option<&[String]>,

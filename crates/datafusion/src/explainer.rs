@@ -17,11 +17,11 @@ use crate::results::{Layout, Shape, metadata};
 
 /// Explains record batches: a model, what is asked of it, and how results are laid out.
 ///
-/// It is made by [`of_file`](Self::of_file), [`of_trees`](Self::of_trees) or [`of_model`](Self::of_model), which return a
-/// [`Builder`](crate::Builder). A clone is cheap and shares all that was prepared.
+/// It is made by [`of_file`](Self::of_file), [`of_trees`](Self::of_trees) or [`of_model`](Self::of_model),
+/// which return a [`Builder`](crate::Builder). A clone is cheap and shares all that was prepared.
 ///
-/// The values of a row depend on the row and the seed alone, to the last bit: not on the batch that it comes in, the number of threads or
-/// the order of rows.
+/// The values of a row depend on the row and the seed alone, to the last bit: not on the batch that it comes
+/// in, the number of threads or the order of rows.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -92,10 +92,11 @@ pub(crate) struct About {
 impl BatchExplainer {
     /// The schema of the results of batches with the schema `input`, known before any row is explained.
     ///
-    /// With [`Layout::Columns`] the kept columns, `output` where there are several, `base`, `prediction`, a column for each player, and
-    /// where values are estimates `std error of PLAYER` and `evaluations`; a line for each row and output. With [`Layout::Lists`] a line
-    /// for each row: the kept columns, `base` and `prediction`, lists of them where there are several outputs; `values`, a list by players,
-    /// of lists by outputs; `std_errors` alike, and `evaluations`. Where an accuracy is asked for, `stopped_by`, too.
+    /// With [`Layout::Columns`] the kept columns, `output` where there are several, `base`, `prediction`, a
+    /// column for each player, and where values are estimates `std error of PLAYER` and `evaluations`; a line
+    /// for each row and output. With [`Layout::Lists`] a line for each row: the kept columns, `base` and
+    /// `prediction`, lists of them where there are several outputs; `values`, a list by players, of lists by
+    /// outputs; `std_errors` alike, and `evaluations`. Where an accuracy is asked for, `stopped_by`, too.
     ///
     /// The metadata have under `apportion` the version of the schema and what was asked, as JSON.
     ///
@@ -115,8 +116,8 @@ impl BatchExplainer {
         self.explain_in(batch, &self.layout_of(batch.schema_ref())?)
     }
 
-    /// The results of batches, one after the other, in memory of one. Where a batch cannot be had or explained, the error
-    /// stands in its place.
+    /// The results of batches, one after the other, in memory of one. Where a batch cannot be had or
+    /// explained, the error stands in its place.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -214,7 +215,8 @@ impl BatchExplainer {
         Ok(RecordBatch::try_new(Arc::clone(&laid.schema), arrays)?)
     }
 
-    /// The numbers of rows whose features are these arrays of a length of `rows`, each with what messages call it.
+    /// The numbers of rows whose features are these arrays of a length of `rows`, each with what messages
+    /// call it.
     pub(crate) fn numbers(
         &self,
         columns: &[(String, &ArrayRef)],

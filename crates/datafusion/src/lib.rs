@@ -1,5 +1,5 @@
-//! Explanations of Arrow record batches, and in SQL: what each feature contributed to what a model said, as a function over columns that
-//! any DataFusion program can say in a query over Parquet, CSV or object stores.
+//! Explanations of Arrow record batches, and in SQL: what each feature contributed to what a model said, as a
+//! function over columns that any DataFusion program can say in a query over Parquet, CSV or object stores.
 //!
 //! # In a query
 //!
@@ -60,28 +60,32 @@
 //!
 //! # What it computes
 //!
-//! What `apportion::Explainer` does of the same rows, to the last bit. Tree ensembles and linear models are explained exactly: without a
-//! background by their path-dependent game, else by the marginal game against it. Any other [`Model`](apportion::Model) is explained
-//! from its predictions, exactly where all coalitions are within the budget, else with standard errors.
+//! What `apportion::Explainer` does of the same rows, to the last bit. Tree ensembles and linear models are
+//! explained exactly: without a background by their path-dependent game, else by the marginal game against
+//! it. Any other [`Model`](apportion::Model) is explained from its predictions, exactly where all coalitions
+//! are within the budget, else with standard errors.
 //!
-//! The result of a row depends on the row and the seed alone. Batch sizes, partitions and threads change no bit, because how trees are
-//! computed is chosen as for 4096 rows, whatever comes.
+//! The result of a row depends on the row and the seed alone. Batch sizes, partitions and threads change no
+//! bit, because how trees are computed is chosen as for 4096 rows, whatever comes.
 //!
-//! NULL and NaN are missing values. Integers, floating-point numbers, decimals and booleans are numbers; texts are taken for features of
-//! which the model knows the categories, and refused for all others.
+//! NULL and NaN are missing values. Integers, floating-point numbers, decimals and booleans are numbers;
+//! texts are taken for features of which the model knows the categories, and refused for all others.
 //!
 //! # Cost
 //!
-//! The time of the explainer for the same rows: of trees, a cost for each call (tables of the trees) and one for each row. Small batches
-//! pay the first too often: DataFusion's 8192 rows are well chosen. Memory is that of a batch, its numbers as doubles and its values.
+//! The time of the explainer for the same rows: of trees, a cost for each call (tables of the trees) and one
+//! for each row. Small batches pay the first too often: DataFusion's 8192 rows are well chosen. Memory is
+//! that of a batch, its numbers as doubles and its values.
 //!
-//! A function remembers its last batches, one for each core: a query that asks for several fields of one call computes it once, though
-//! DataFusion may call it for each field. A call whose arguments are all constants is computed once.
+//! A function remembers its last batches, one for each core: a query that asks for several fields of one call
+//! computes it once, though DataFusion may call it for each field. A call whose arguments are all constants
+//! is computed once.
 //!
 //! # Errors
 //!
-//! What does not fit is refused when a query is planned: the number of arguments, their types, a model that cannot be read. What only
-//! rows can tell, such as an unknown category, ends the query when it comes. See [`BatchError`].
+//! What does not fit is refused when a query is planned: the number of arguments, their types, a model that
+//! cannot be read. What only rows can tell, such as an unknown category, ends the query when it comes. See
+//! [`BatchError`].
 
 mod builder;
 mod columns;

@@ -1,8 +1,8 @@
 //! Results that were just found, for calls that come again.
 //!
-//! Where a query asks for several fields of one call, DataFusion's optimizer may write the call down once for each field: access to fields
-//! moves towards the table, through projections that would have computed the call once. All of these calls come one after the other with
-//! the same numbers.
+//! Where a query asks for several fields of one call, DataFusion's optimizer may write the call down once for
+//! each field: access to fields moves towards the table, through projections that would have computed the
+//! call once. All of these calls come one after the other with the same numbers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

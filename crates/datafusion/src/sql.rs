@@ -22,18 +22,19 @@ use crate::results::metadata;
 /// The layout of what functions return, as their metadata name it.
 const LAYOUT: &str = "struct";
 
-/// Gives a session the function `name`, whose arguments are the features of the explainer's model in its order.
+/// Gives a session the function `name`, whose arguments are the features of the explainer's model in its
+/// order.
 ///
 /// ```sql
 /// SELECT id, explain_risk(age, bmi, bp) FROM patients
 /// ```
 ///
-/// It returns a struct for each row: `base` and `prediction`, numbers, or lists of them where the model has several outputs; `values`, a
-/// struct with a field for each player, of the same type; where these are estimates `std_errors` alike, and `evaluations`; where an
-/// accuracy is asked for, `stopped_by`. The number of arguments and their types are checked when the query is planned. NULL is a missing
-/// value. A name without capitals that is no
-/// word of SQL needs no quotes in a query. The [columns to keep](crate::Builder::keep) and the layout of the explainer play
-/// no part.
+/// It returns a struct for each row: `base` and `prediction`, numbers, or lists of them where the model has
+/// several outputs; `values`, a struct with a field for each player, of the same type; where these are
+/// estimates `std_errors` alike, and `evaluations`; where an accuracy is asked for, `stopped_by`. The number
+/// of arguments and their types are checked when the query is planned. NULL is a missing value. A name
+/// without capitals that is no word of SQL needs no quotes in a query. The [columns to
+/// keep](crate::Builder::keep) and the layout of the explainer play no part.
 ///
 /// # Errors
 ///
@@ -60,30 +61,30 @@ pub fn function(
     Ok(ScalarUDF::from(Function { name: name.into(), signature: any(), of: Of::One(Arc::new(prepared)) }))
 }
 
-/// Gives a session the function `explain`, which is told the model first: the path of a file of trees with covers, whose path-dependent
-/// game is played. Its other name is `explain_row`.
+/// Gives a session the function `explain`, which is told the model first: the path of a file of trees with
+/// covers, whose path-dependent game is played. Its other name is `explain_row`.
 ///
 /// ```sql
 /// SELECT explain('model.json', age, bmi, bp) FROM patients;
 /// SELECT id, explain_row('model.json', age, bmi, bp) FROM patients;
 /// ```
 ///
-/// `EXPLAIN` is a word of SQL, too, and the parser of DataFusion's own dialect takes it for the end of a list where it comes after a
-/// comma: there say `explain_row`, or `"explain"` with quotes.
+/// `EXPLAIN` is a word of SQL, too, and the parser of DataFusion's own dialect takes it for the end of a list
+/// where it comes after a comma: there say `explain_row`, or `"explain"` with quotes.
 ///
-/// The path is a text in the query. The file is read when a query is planned that names it first, and its model stays in memory with the
-/// session: a file that changes is read anew by a new call of this function.
+/// The path is a text in the query. The file is read when a query is planned that names it first, and its
+/// model stays in memory with the session: a file that changes is read anew by a new call of this function.
 ///
-/// Whoever writes the SQL names files, and the process opens them. Where that is not to be, [`register`] one model, or give
-/// [`register_models`] the models that may be named.
+/// Whoever writes the SQL names files, and the process opens them. Where that is not to be, [`register`] one
+/// model, or give [`register_models`] the models that may be named.
 pub fn register_all(session: &SessionContext) {
     let load = |path: &str| BatchExplainer::of_file(path)?.build();
     session.register_udf(of_models("explain".to_owned(), load).with_aliases(["explain_row"]));
 }
 
-/// As [`register_all`], with a function that makes the explainer of what a query calls a model: names instead of paths, models from an
-/// object store, other games and values. It is asked once for each name; an error is not remembered.
-/// What is none of this crate's errors it may return as [`BatchError::Input`].
+/// As [`register_all`], with a function that makes the explainer of what a query calls a model: names instead
+/// of paths, models from an object store, other games and values. It is asked once for each name; an error is
+/// not remembered. What is none of this crate's errors it may return as [`BatchError::Input`].
 ///
 /// ```
 /// use apportion_datafusion::{BatchExplainer, register_models};

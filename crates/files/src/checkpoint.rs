@@ -50,8 +50,9 @@ struct Head {
 
 /// The checkpoint of a run: what an earlier process has left in it, and what this one writes to it.
 ///
-/// Rows are counted from 0 among those that are explained. Its methods may be called from any thread. The file is whole at any time, and
-/// locked while this value lives (on Unix): another run, in this process or another, is refused.
+/// Rows are counted from 0 among those that are explained. Its methods may be called from any thread. The
+/// file is whole at any time, and locked while this value lives (on Unix): another run, in this process or
+/// another, is refused.
 pub struct CheckpointFile {
     destination: Option<Destination>,
     /// Time between two times that the file is written, unless writing takes long.
@@ -72,15 +73,17 @@ struct Now {
 }
 
 impl CheckpointFile {
-    /// Opens the checkpoint of the run with this key: the rows that are in the file `resume`, if there is one, and the file that is written.
-    /// It is written at once, so that a name that cannot be written costs no work, then at most once in `every`.
+    /// Opens the checkpoint of the run with this key: the rows that are in the file `resume`, if there is
+    /// one, and the file that is written. It is written at once, so that a name that cannot be written costs
+    /// no work, then at most once in `every`.
     ///
     /// `what` names `resume` in messages.
     ///
     /// # Errors
     ///
-    /// [`FileError`] if `resume` cannot be read, is corrupt, of another version or of another run; if the file that is written is used by another
-    /// run, has an earlier run that is not resumed, or is another file than a checkpoint; and if it cannot be written.
+    /// [`FileError`] if `resume` cannot be read, is corrupt, of another version or of another run; if the
+    /// file that is written is used by another run, has an earlier run that is not resumed, or is another
+    /// file than a checkpoint; and if it cannot be written.
     pub fn open(
         key: &Key,
         resume: Option<(&str, &Path)>,
@@ -106,7 +109,8 @@ impl CheckpointFile {
         Ok(Self { destination: destination.cloned(), every, before, now: Mutex::new(now) })
     }
 
-    /// Refuses a file that [`open`](Self::open) would not write to, before any work. Returns the file, locked, if it exists.
+    /// Refuses a file that [`open`](Self::open) would not write to, before any work. Returns the file,
+    /// locked, if it exists.
     ///
     /// # Errors
     ///
@@ -138,7 +142,8 @@ impl CheckpointFile {
         self.before.begun.get(&row).cloned()
     }
 
-    /// Keeps the state of a row, if it is time to write the file, or if this is the last chance. Breaks if the file cannot be written.
+    /// Keeps the state of a row, if it is time to write the file, or if this is the last chance. Breaks if
+    /// the file cannot be written.
     pub fn progress(&self, row: usize, progress: &Progress<'_>, is_last: bool) -> ControlFlow<()> {
         let Some(destination) = &self.destination else { return ControlFlow::Continue(()) };
         let mut now = self.now();
@@ -278,7 +283,8 @@ struct RowCounts {
     begun: BTreeMap<usize, IgnoredAny>,
 }
 
-/// Refuses to replace a file that is not resumed: the work of another run, or a file that is not a checkpoint.
+/// Refuses to replace a file that is not resumed: the work of another run, or a file that is not a
+/// checkpoint.
 fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<(), FileError> {
     let Some(path) = destination.replaces() else { return Ok(()) };
     if resume.is_some_and(|resume| destination.is_path(resume)) {

@@ -1,7 +1,8 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 //!
-//! A file is written under a name of its own in the same directory, brought to the disk, and renamed. What was there before stays until then.
-//! The temporary file is locked while its process lives, so that the next run can tell what a killed one has left behind and takes it away.
+//! A file is written under a name of its own in the same directory, brought to the disk, and renamed. What
+//! was there before stays until then. The temporary file is locked while its process lives, so that the next
+//! run can tell what a killed one has left behind and takes it away.
 
 use std::fmt;
 use std::fs::{self, File, Metadata, TryLockError};
@@ -43,7 +44,8 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// Returns the destination that `--out` names, which must not be one of the `inputs`; standard output if there is none.
+    /// Returns the destination that `--out` names, which must not be one of the `inputs`; standard output if
+    /// there is none.
     ///
     /// # Errors
     ///
@@ -55,8 +57,8 @@ impl Destination {
         }
     }
 
-    /// Returns the destination that an option of the command names, which must not be one of the `inputs`. `-` is standard output, for
-    /// `--out` alone: nothing else goes among the results.
+    /// Returns the destination that an option of the command names, which must not be one of the `inputs`.
+    /// `-` is standard output, for `--out` alone: nothing else goes among the results.
     ///
     /// # Errors
     ///
@@ -72,11 +74,13 @@ impl Destination {
         Self::named(what, given, inputs)
     }
 
-    /// Returns the destination of this path, which must not be one of the `inputs`. Errors name it with the words in `what`, if there are some.
+    /// Returns the destination of this path, which must not be one of the `inputs`. Errors name it with the
+    /// words in `what`, if there are some.
     ///
     /// # Errors
     ///
-    /// [`FileError`] if it is an input, a directory, a broken link, in a directory that does not exist, or if the system refuses it.
+    /// [`FileError`] if it is an input, a directory, a broken link, in a directory that does not exist, or if
+    /// the system refuses it.
     pub fn file(what: &str, given: &Path, inputs: &[&Path]) -> Result<Self, FileError> {
         let space = if what.is_empty() { "" } else { " " };
         Self::named(format!("{what}{space}{}", given.display()), given, inputs)
@@ -134,7 +138,8 @@ impl Destination {
         Ok(Self::Standard)
     }
 
-    /// Returns whether a path names a descriptor of this process, such as `/dev/fd/3`: a file that others may write to as well.
+    /// Returns whether a path names a descriptor of this process, such as `/dev/fd/3`: a file that others may
+    /// write to as well.
     pub fn is_descriptor(path: &Path) -> bool {
         descriptor(path).is_some()
     }
@@ -226,14 +231,16 @@ impl Destination {
     }
 }
 
-/// A destination that is being written to. Where it is dropped before [`Self::finish`], a file is left as it was.
+/// A destination that is being written to. Where it is dropped before [`Self::finish`], a file is left as it
+/// was.
 #[derive(Debug)]
 pub struct Sink {
     out: BufWriter<Named>,
 }
 
 impl Sink {
-    /// Ends what is written. A file then has its name, and the mode and the owner of the one that it replaces.
+    /// Ends what is written. A file then has its name, and the mode and the owner of the one that it
+    /// replaces.
     ///
     /// # Errors
     ///
@@ -242,7 +249,8 @@ impl Sink {
         self.finish_as(false).map(drop)
     }
 
-    /// Ends what is written, and returns the file, which stays locked as long as it is open. It must not replace another if it `is_new`.
+    /// Ends what is written, and returns the file, which stays locked as long as it is open. It must not
+    /// replace another if it `is_new`.
     pub(crate) fn finish_as(self, is_new: bool) -> Result<Option<File>, FileError> {
         let mut out = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         out.flush()?;
@@ -377,7 +385,8 @@ impl fmt::Display for ReaderIsGone {
 
 impl std::error::Error for ReaderIsGone {}
 
-/// Returns whether `error` is, or is caused by, a closed pipe at standard output, as `head` leaves it: nothing can be reported there.
+/// Returns whether `error` is, or is caused by, a closed pipe at standard output, as `head` leaves it:
+/// nothing can be reported there.
 pub fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -393,7 +402,8 @@ pub fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// A locked file of a name of its own, taken away unless it is renamed; for its owner alone where it `is_private`.
+/// A locked file of a name of its own, taken away unless it is renamed; for its owner alone where it
+/// `is_private`.
 fn new_file(directory: &Path, is_private: bool) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(BEGINNING).rand_bytes(LETTERS).suffix(END);
@@ -407,7 +417,8 @@ fn new_file(directory: &Path, is_private: bool) -> io::Result<NamedTempFile> {
     let _ = is_private;
     for _ in 0..ATTEMPTS {
         let file = builder.tempfile_in(directory).map_err(without_temporary_name)?;
-        // Before it was locked, another run may have taken it for a left-over. Where nothing can be locked, nothing is taken away either.
+        // Before it was locked, another run may have taken it for a left-over. Where nothing can be locked,
+        // nothing is taken away either.
         let is_ours = !matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
         if is_ours && is_still(file.path(), file.as_file()) {
             return Ok(file);
@@ -435,7 +446,8 @@ fn without_temporary_name(error: io::Error) -> io::Error {
     error
 }
 
-/// Takes away the temporary files in `directory` that no running process has locked. What cannot be taken away is left.
+/// Takes away the temporary files in `directory` that no running process has locked. What cannot be taken
+/// away is left.
 fn take_left_overs_away(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
@@ -467,7 +479,8 @@ pub(crate) fn is_still(path: &Path, file: &File) -> bool {
     }
 }
 
-/// Returns whether an input and a path are one file, through links of any kind. The input may be standard input, `-`.
+/// Returns whether an input and a path are one file, through links of any kind. The input may be standard
+/// input, `-`.
 fn is_same(input: &Path, path: &Path) -> bool {
     let are_one_file = match (metadata_of_input(input), fs::metadata(path)) {
         (Ok(metadata), Ok(other)) => {
@@ -485,7 +498,8 @@ fn is_same(input: &Path, path: &Path) -> bool {
     })
 }
 
-/// Returns whether reading and writing the same file would mix both up. A terminal, a device or a socket may be an input and an output.
+/// Returns whether reading and writing the same file would mix both up. A terminal, a device or a socket may
+/// be an input and an output.
 fn is_kept(metadata: &Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -555,7 +569,8 @@ fn descriptor(path: &Path) -> Option<u32> {
     ["/dev/fd", "/proc/self/fd"].into_iter().any(is_of_descriptors).then_some(number)
 }
 
-/// Refuses a file that cannot be replaced, or that its owner has protected, which the system does not refuse root.
+/// Refuses a file that cannot be replaced, or that its owner has protected, which the system does not refuse
+/// root.
 fn check_writable(path: &Path, metadata: &Metadata) -> io::Result<()> {
     if metadata.permissions().readonly() {
         return Err(io::ErrorKind::PermissionDenied.into());
@@ -596,7 +611,8 @@ fn on_disk(file: &File) -> io::Result<()> {
     }
 }
 
-/// Waits until the new name is on the disk. A directory that cannot be opened is brought there by the system, later.
+/// Waits until the new name is on the disk. A directory that cannot be opened is brought there by the system,
+/// later.
 #[cfg(unix)]
 fn on_disk_of_directory(directory: &Path) -> io::Result<()> {
     File::open(directory).map_or(Ok(()), |directory| on_disk(&directory))

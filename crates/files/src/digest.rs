@@ -40,7 +40,8 @@ pub fn number_of_text(text: &str) -> f64 {
     f64::from_bits(first)
 }
 
-/// Returns the digests of the files that a command names as words, with their names, except those that it writes to. What else a program reads cannot be seen from its command.
+/// Returns the digests of the files that a command names as words, with their names, except those that it
+/// writes to. What else a program reads cannot be seen from its command.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// What an answer depends on. A checkpoint resumes only with the same key, whichever program it is written by.
+/// What an answer depends on. A checkpoint resumes only with the same key, whichever program it is written
+/// by.
 ///
 /// Files, models and tables are given by their [digests](crate::digest), options as text.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,8 +1,10 @@
-//! What a row near a reference costs: `cargo run --release -p apportion-onnx --example near -- NETWORK.onnx …`
+//! What a row near a reference costs:
+//! `cargo run --release -p apportion-onnx --example near -- NETWORK.onnx …`
 //!
-//! Rows differ from a reference of noise in some pixels of a window of 5 × 5 (the last column: in all of the image), with all their
-//! channels, the windows at random places. One thread, 256 rows a call as in a game. Prints the least of 30 repetitions, in microseconds
-//! per row, beside the runtime's on whole rows, and the largest difference of the two relative to the largest output.
+//! Rows differ from a reference of noise in some pixels of a window of 5 × 5 (the last column: in all of the
+//! image), with all their channels, the windows at random places. One thread, 256 rows a call as in a game.
+//! Prints the least of 30 repetitions, in microseconds per row, beside the runtime's on whole rows, and the
+//! largest difference of the two relative to the largest output.
 
 use std::time::Instant;
 

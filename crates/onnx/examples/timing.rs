@@ -1,7 +1,8 @@
 //! What a row costs: `cargo run --release -p apportion-onnx --example timing -- NETWORK.onnx …`
 //!
-//! One caller, so one thread of the runtime; rows one by one, by 64, and as many at once as a game sends. Prints the least of 30
-//! repetitions, in microseconds per row. Rows are zeros, as good as any for a dense network.
+//! One caller, so one thread of the runtime; rows one by one, by 64, and as many at once as a game sends.
+//! Prints the least of 30 repetitions, in microseconds per row. Rows are zeros, as good as any for a dense
+//! network.
 
 use std::time::Instant;
 

@@ -35,7 +35,8 @@ pub enum OnnxError {
         "node {node} has the operator {operator}, which cannot be run here: {problem}; save the network without it"
     )]
     Operator {
-        /// The operator, with its domain where that is not the standard one: `Gemm`, `ai.onnx.ml/TreeEnsembleRegressor`.
+        /// The operator, with its domain where that is not the standard one: `Gemm`,
+        /// `ai.onnx.ml/TreeEnsembleRegressor`.
         operator: String,
         /// The node's name, or its number and first output where it has none.
         node: String,
@@ -187,7 +188,8 @@ pub enum OnnxError {
     /// The system gave no thread to run the network on.
     #[error("cannot start a thread for the network: {0}")]
     Thread(std::io::Error),
-    /// Rows of another width than the network has features, or with values that are infinite or too large for 32 bits.
+    /// Rows of another width than the network has features, or with values that are infinite or too large for
+    /// 32 bits.
     #[error(transparent)]
     Game(#[from] GameError),
 }

@@ -8,16 +8,18 @@
 //! | [`NetworkOptions`] | the output to take of several, the shape of a row where the file leaves it open |
 //! | [`OnnxError`] | why a file or rows were refused |
 //!
-//! The file has one input, of floating-point numbers or integers, whose first dimension is the batch (of any size or a fixed one) and
-//! whose other dimensions are fixed: tables `[N, 12]`, images `[N, 1, 28, 28]`, token ids `[N, 48]`. Weights are inside the file. The
-//! operators are those of the pure-Rust runtime [rten]; one that the chosen output needs and that it does not have is
-//! refused by name when the file is read, tree ensembles (`ai.onnx.ml`) among them.
+//! The file has one input, of floating-point numbers or integers, whose first dimension is the batch (of any
+//! size or a fixed one) and whose other dimensions are fixed: tables `[N, 12]`, images `[N, 1, 28, 28]`,
+//! token ids `[N, 48]`. Weights are inside the file. The operators are those of the pure-Rust runtime [rten];
+//! one that the chosen output needs and that it does not have is refused by name when the file is read, tree
+//! ensembles (`ai.onnx.ml`) among them.
 //!
-//! Shapes: rows are row-major `f64`, one column per element of a row of the input; predictions are rows × outputs. A network takes no
-//! missing values.
+//! Shapes: rows are row-major `f64`, one column per element of a row of the input; predictions are rows ×
+//! outputs. A network takes no missing values.
 //!
-//! A damaged file is refused, but a network is a program: it takes the time and the memory that its operators ask for, some of it when it is read, and
-//! the process ends where there is not as much. Networks of strangers belong in a process with a limit.
+//! A damaged file is refused, but a network is a program: it takes the time and the memory that its operators
+//! ask for, some of it when it is read, and the process ends where there is not as much. Networks of
+//! strangers belong in a process with a limit.
 //!
 //! # Example
 //!
@@ -37,18 +39,21 @@
 //!
 //! # Accuracy and speed
 //!
-//! Predictions are within 2e-7 (a perceptron of 12-32-16-1) to 4e-7 (convolutions) of the same weights in `f64`, relative to the largest
-//! prediction; Shapley and Banzhaf values by enumeration within 2e-7 of the largest value (`tests/onnx/truth.rs` states its bounds, and prints
-//! these numbers under `cargo test -p apportion-onnx -- --nocapture`).
+//! Predictions are within 2e-7 (a perceptron of 12-32-16-1) to 4e-7 (convolutions) of the same weights in
+//! `f64`, relative to the largest prediction; Shapley and Banzhaf values by enumeration within 2e-7 of the
+//! largest value (`tests/onnx/truth.rs` states its bounds, and prints these numbers under
+//! `cargo test -p apportion-onnx -- --nocapture`).
 //!
-//! That perceptron takes 0.14 µs per row in the calls of a game, and 30 µs for a single row, which costs a batch, on one core of an AMD
-//! EPYC: `cargo run --release -p apportion-onnx --example timing -- FILE`.
+//! That perceptron takes 0.14 µs per row in the calls of a game, and 30 µs for a single row, which costs a
+//! batch, on one core of an AMD EPYC: `cargo run --release -p apportion-onnx --example timing -- FILE`.
 //!
-//! Sequential convolutional networks are cheaper near a reference row, as in games of one baseline: only what changed pixels reach is
-//! computed. With 13 changed pixels in a window of 5 × 5, a row of the 28 × 28 digits of the data pack (two convolutions, of 8 and 16
-//! channels) takes 3 µs against 33 µs as a whole, one of its 32 × 32 colour images (16 and 32 channels) 6 µs against 120 µs; one changed
-//! pixel takes 1 and 2 µs. These predictions are within 1e-6 of the others, relative to the largest (`tests/onnx/near.rs`), and rows with
-//! so many changes that it saves nothing are predicted as a whole: `cargo run --release -p apportion-onnx --example near -- FILE`.
+//! Sequential convolutional networks are cheaper near a reference row, as in games of one baseline: only what
+//! changed pixels reach is computed. With 13 changed pixels in a window of 5 × 5, a row of the 28 × 28 digits
+//! of the data pack (two convolutions, of 8 and 16 channels) takes 3 µs against 33 µs as a whole, one of its
+//! 32 × 32 colour images (16 and 32 channels) 6 µs against 120 µs; one changed pixel takes 1 and 2 µs. These
+//! predictions are within 1e-6 of the others, relative to the largest (`tests/onnx/near.rs`), and rows with
+//! so many changes that it saves nothing are predicted as a whole:
+//! `cargo run --release -p apportion-onnx --example near -- FILE`.
 //!
 //! This crate does not train, and knows no estimators.
 

@@ -45,8 +45,8 @@ fn try_loading(bytes: Vec<u8>) -> Result<rten::Model, Refusal> {
 
 /// The node whose operator the runtime does not take, named by its number and output where it has no name.
 ///
-/// The runtime says a node's name and nothing else of it, and in many files nodes have none. So it is asked again, with numbers for
-/// names.
+/// The runtime says a node's name and nothing else of it, and in many files nodes have none. So it is asked
+/// again, with numbers for names.
 fn refused_node(refusal: &Refusal, mut file: ModelProto) -> Option<NodeProto> {
     if !refusal.of_operator {
         return None;

@@ -1,14 +1,16 @@
 //! The part of a graph that its chosen output needs, in operators that the runtime has.
 //!
-//! Converters of scikit-learn's models write the label of a classifier beside its probabilities, by operators that the runtime lacks and
-//! no model needs; and standardization as one operator, `Scaler` of the domain `ai.onnx.ml`, which is a subtraction and a
-//! multiplication: Y = (X − offset) · scale. Source: ONNX, "Operator Schemas", `ai.onnx.ml`.
+//! Converters of scikit-learn's models write the label of a classifier beside its probabilities, by operators
+//! that the runtime lacks and no model needs; and standardization as one operator, `Scaler` of the domain
+//! `ai.onnx.ml`, which is a subtraction and a multiplication: Y = (X − offset) · scale. Source: ONNX,
+//! "Operator Schemas", `ai.onnx.ml`.
 
 use std::collections::HashSet;
 
 use rten_onnx::onnx::{AttributeProto, DataType, GraphProto, ModelProto, NodeProto, TensorProto};
 
-/// Leaves out what `output` does not need, and writes `Scaler` in standard operators. Whether that changed anything.
+/// Leaves out what `output` does not need, and writes `Scaler` in standard operators. Whether that changed
+/// anything.
 pub(crate) fn reduce(file: &mut ModelProto, output: &str) -> bool {
     let Some(graph) = &mut file.graph else { return false };
     let has_others = leave_out(graph, output);
@@ -19,7 +21,8 @@ pub(crate) fn reduce(file: &mut ModelProto, output: &str) -> bool {
     has_others || has_scalers
 }
 
-/// Leaves out other outputs, and the nodes that they alone need. A file with a single output is left as it is.
+/// Leaves out other outputs, and the nodes that they alone need. A file with a single output is left as it
+/// is.
 fn leave_out(graph: &mut GraphProto, output: &str) -> bool {
     let holds_graphs = |node: &NodeProto| node.attribute.iter().any(|attribute| attribute.g.is_some());
     // What is inside of a node may need any value by its name.

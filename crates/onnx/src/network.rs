@@ -14,27 +14,30 @@ use crate::signature::{Element, Signature};
 const BATCH_CELLS: usize = 1 << 12;
 /// The most rows of a batch: more make a row hardly cheaper.
 const BATCH_ROWS: usize = 256;
-/// What a call should take at least for it to be worth waking two threads, which takes some 50 µs where cores sleep.
+/// What a call should take at least for it to be worth waking two threads, which takes some 50 µs where cores
+/// sleep.
 const CALL: Duration = Duration::from_micros(500);
 /// Cells that are handed to a thread at once.
 const REQUEST_CELLS: usize = 1 << 18;
 /// The most cells of a batch, one GiB of f64: a file that asks for more is more likely damaged.
 const MOST_CELLS: usize = 1 << 27;
 
-/// How far the two ways to predict a reference row may be apart, relative to its largest output. Rounding leaves far less.
+/// How far the two ways to predict a reference row may be apart, relative to its largest output. Rounding
+/// leaves far less.
 const AGREEMENT: f64 = 1e-3;
 
 /// A neural network read from an ONNX file; a [`Model`] of games.
 ///
-/// The features are the elements of one row of the input, row-major: for an input `[N, 12]` the 12 columns, for images `[N, 1, 28, 28]`
-/// the 784 pixels, for texts `[N, 48]` of integers the 48 token ids. The outputs are the elements of one row of the output, as the
-/// network gives them: no link function is applied.
+/// The features are the elements of one row of the input, row-major: for an input `[N, 12]` the 12 columns,
+/// for images `[N, 1, 28, 28]` the 784 pixels, for texts `[N, 48]` of integers the 48 token ids. The outputs
+/// are the elements of one row of the output, as the network gives them: no link function is applied.
 ///
-/// Values are rounded to `f32`, the network computes in `f32`, outputs are widened to `f64`. A row's prediction is the same bits
-/// whatever other rows are predicted with it and however many threads there are; it may differ in the last bits between processors,
-/// whose instructions round differently.
+/// Values are rounded to `f32`, the network computes in `f32`, outputs are widened to `f64`. A row's
+/// prediction is the same bits whatever other rows are predicted with it and however many threads there are;
+/// it may differ in the last bits between processors, whose instructions round differently.
 ///
-/// Each thread that predicts at the same time as others takes a thread of the runtime; they end with the network.
+/// Each thread that predicts at the same time as others takes a thread of the runtime; they end with the
+/// network.
 #[derive(Debug)]
 pub struct Network {
     runtime: Arc<Runtime>,
@@ -84,7 +87,8 @@ impl Network {
         Ok(network)
     }
 
-    /// Runs a batch of zeros, and one with another last row, which must change nothing in the first. Returns the number of outputs.
+    /// Runs a batch of zeros, and one with another last row, which must change nothing in the first. Returns
+    /// the number of outputs.
     fn trial(&self) -> Result<usize, OnnxError> {
         let batch = self.runtime.batch();
         let worker = self.worker()?;
@@ -112,7 +116,8 @@ impl Network {
         Ok(outputs)
     }
 
-    /// Rows that take [`CALL`] or somewhat more, so that handing them to a thread of the runtime and back costs little beside them.
+    /// Rows that take [`CALL`] or somewhat more, so that handing them to a thread of the runtime and back
+    /// costs little beside them.
     ///
     /// Calls of more and more batches are timed, as a single small batch takes less than the handing over.
     fn time_a_call(&self) -> Result<usize, OnnxError> {
@@ -136,7 +141,8 @@ impl Network {
         Ok(rows)
     }
 
-    /// Rows that are handed to a thread at once: whole batches, so that only the last one of all is filled up.
+    /// Rows that are handed to a thread at once: whole batches, so that only the last one of all is filled
+    /// up.
     fn request_rows(&self) -> usize {
         let batch = self.runtime.batch();
         (REQUEST_CELLS / self.features / batch).max(1) * batch
@@ -172,22 +178,23 @@ impl Network {
         self.runtime.element == Element::Whole
     }
 
-    /// Number of token ids that the input takes, from 0: the rows of the embedding that its integers are looked up in. None where the
-    /// network does something else with its input first.
+    /// Number of token ids that the input takes, from 0: the rows of the embedding that its integers are
+    /// looked up in. None where the network does something else with its input first.
     pub fn vocabulary_size(&self) -> Option<usize> {
         self.vocabulary_size
     }
 
     /// The outputs of rows: rows × outputs, row-major.
     ///
-    /// Rows run in batches of one size: the file's own, else 256 rows or 4096 cells, whichever is less. The last batch is filled up, so a
-    /// single row costs as much as a batch.
+    /// Rows run in batches of one size: the file's own, else 256 rows or 4096 cells, whichever is less. The
+    /// last batch is filled up, so a single row costs as much as a batch.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] where rows have another number of columns than the network has features, [`GameError::InfiniteInput`] where
-    /// a value is infinite or beyond `f32`, [`OnnxError::Missing`] where it is NaN, [`OnnxError::NotWhole`] where the input takes
-    /// integers, [`OnnxError::Run`] where the network fails, [`OnnxError::NotFinite`] where a prediction is infinite or NaN.
+    /// [`GameError::Width`] where rows have another number of columns than the network has features,
+    /// [`GameError::InfiniteInput`] where a value is infinite or beyond `f32`, [`OnnxError::Missing`] where
+    /// it is NaN, [`OnnxError::NotWhole`] where the input takes integers, [`OnnxError::Run`] where the
+    /// network fails, [`OnnxError::NotFinite`] where a prediction is infinite or NaN.
     pub fn predictions(&self, rows: Rows<'_>) -> Result<Vec<f64>, OnnxError> {
         let mut out = vec![0.0; rows.len() * self.outputs];
         self.write_predictions(rows, &mut out)?;
@@ -283,8 +290,8 @@ impl Network {
     }
 }
 
-/// The shape of a batch of rows. Where the file leaves it open, the batch is a power of two, so that the chunks of a game are whole
-/// batches.
+/// The shape of a batch of rows. Where the file leaves it open, the batch is a power of two, so that the
+/// chunks of a game are whole batches.
 fn batch_shape(batch: Option<usize>, row_shape: &[usize]) -> Result<Vec<usize>, OnnxError> {
     let cells = |first: usize| row_shape.iter().try_fold(first, |product, &size| product.checked_mul(size));
     let fitting = (BATCH_CELLS / cells(1).unwrap_or(usize::MAX)).clamp(1, BATCH_ROWS);
@@ -314,10 +321,11 @@ impl Model for Network {
 
     /// A sequential convolutional network about this row; none for other networks.
     ///
-    /// It takes the operators `Conv` (of one group, without dilation), `MaxPool`, `AveragePool`, `GlobalMaxPool`, `GlobalAveragePool` and
-    /// `ReduceMean` over space, `BatchNormalization`, `Relu`, `LeakyRelu`, `Sigmoid`, `Tanh`, `Clip`, `Add`, `Sub`, `Mul` and `Div` with
-    /// one constant or one for each channel, `Flatten`, `Reshape`, `Gemm`, `MatMul`, `Dropout` and `Identity`, one after the other. Costs
-    /// two predictions, as it is made only if both ways agree on the reference.
+    /// It takes the operators `Conv` (of one group, without dilation), `MaxPool`, `AveragePool`,
+    /// `GlobalMaxPool`, `GlobalAveragePool` and `ReduceMean` over space, `BatchNormalization`, `Relu`,
+    /// `LeakyRelu`, `Sigmoid`, `Tanh`, `Clip`, `Add`, `Sub`, `Mul` and `Div` with one constant or one for
+    /// each channel, `Flatten`, `Reshape`, `Gemm`, `MatMul`, `Dropout` and `Identity`, one after the other.
+    /// Costs two predictions, as it is made only if both ways agree on the reference.
     fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
         if reference.len() != self.features || !reference.iter().all(|&value| self.is_legal(value)) {
             return None;

@@ -45,7 +45,8 @@ impl NetworkOptions {
         self
     }
 
-    /// Fixes the shape of one row of the input, without the batch. Must agree with the sizes that the file states.
+    /// Fixes the shape of one row of the input, without the batch. Must agree with the sizes that the file
+    /// states.
     pub fn row_shape(mut self, shape: &[usize]) -> Self {
         self.row_shape = Some(shape.to_vec());
         self
@@ -95,15 +96,18 @@ impl Network {
         NetworkOptions::new().from_path(path)
     }
 
-    /// Reads the content of an ONNX file with one input and one output, gzipped or not, and runs it once on zeros. [`NetworkOptions`] reads others.
+    /// Reads the content of an ONNX file with one input and one output, gzipped or not, and runs it once on
+    /// zeros. [`NetworkOptions`] reads others.
     ///
     /// # Errors
     ///
-    /// [`OnnxError::Gzip`] for a gzip stream that cannot be unpacked, [`OnnxError::NotOnnx`] for other content and for the beginning of a file, [`OnnxError::Operator`] for an operator that cannot be
-    /// run, [`OnnxError::Inputs`], [`OnnxError::Outputs`], [`OnnxError::ElementType`], [`OnnxError::Rank`] and
-    /// [`OnnxError::DynamicDimension`] for networks that are no function from rows of numbers, [`OnnxError::Load`] and
-    /// [`OnnxError::Trial`] for graphs that are not sound, [`OnnxError::OutputShape`] and [`OnnxError::RowsMixed`] for those that do not
-    /// give each row its own output, [`OnnxError::Thread`].
+    /// [`OnnxError::Gzip`] for a gzip stream that cannot be unpacked, [`OnnxError::NotOnnx`] for other
+    /// content and for the beginning of a file, [`OnnxError::Operator`] for an operator that cannot be run,
+    /// [`OnnxError::Inputs`], [`OnnxError::Outputs`], [`OnnxError::ElementType`], [`OnnxError::Rank`] and
+    /// [`OnnxError::DynamicDimension`] for networks that are no function from rows of numbers,
+    /// [`OnnxError::Load`] and [`OnnxError::Trial`] for graphs that are not sound, [`OnnxError::OutputShape`]
+    /// and [`OnnxError::RowsMixed`] for those that do not give each row its own output,
+    /// [`OnnxError::Thread`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, OnnxError> {
         NetworkOptions::new().from_bytes(bytes)
     }

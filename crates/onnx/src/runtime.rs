@@ -1,12 +1,14 @@
 //! The runtime on threads of our own, one batch at a time.
 //!
-//! The runtime computes in a thread pool, and may cut sums differently where the pool has more threads. Each [`Worker`] is a pool of one
-//! thread that never changes: results do not depend on threads, and what calls [`Worker::ask`] sleeps meanwhile, so that `t` callers
-//! keep `t` cores busy. (Handing work directly to another pool would set the caller, if it is a thread of rayon, to other work of its
-//! own: one caller would soon keep many cores busy.)
+//! The runtime computes in a thread pool, and may cut sums differently where the pool has more threads. Each
+//! [`Worker`] is a pool of one thread that never changes: results do not depend on threads, and what calls
+//! [`Worker::ask`] sleeps meanwhile, so that `t` callers keep `t` cores busy. (Handing work directly to
+//! another pool would set the caller, if it is a thread of rayon, to other work of its own: one caller would
+//! soon keep many cores busy.)
 //!
-//! Rows are run in batches of one size, the last one filled up. The kernels of matrix products are other ones for one row than for
-//! many, with other roundings; so a row's prediction is the same bits whatever rows are beside it.
+//! Rows are run in batches of one size, the last one filled up. The kernels of matrix products are other ones
+//! for one row than for many, with other roundings; so a row's prediction is the same bits whatever rows are
+//! beside it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

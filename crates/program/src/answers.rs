@@ -20,7 +20,8 @@ pub(crate) struct Answer {
     pub(crate) rows: usize,
     /// What the program calls its outputs, where it said so.
     pub(crate) names: Option<Vec<String>>,
-    /// The first line that the program answered, in its first answer, if it may be a number with a decimal comma.
+    /// The first line that the program answered, in its first answer, if it may be a number with a decimal
+    /// comma.
     pub(crate) decimal_comma: Option<String>,
 }
 
@@ -35,8 +36,8 @@ pub(crate) enum End {
     TooMany,
 }
 
-/// Reads answers of at most `most` rows each and hands them over, as long as they are wanted. `came` counts the rows of the answer that
-/// is being read.
+/// Reads answers of at most `most` rows each and hands them over, as long as they are wanted. `came` counts
+/// the rows of the answer that is being read.
 pub(crate) fn read(
     format: Format,
     output: ChildStdout,
@@ -110,7 +111,8 @@ impl<R: Read> Lines<R> {
     /// Reads the next line; false where there is no whole one.
     fn next(&mut self) -> Result<bool, End> {
         self.line.clear();
-        // A process that was killed may leave a line that is not whole; an error of reading is its end as well.
+        // A process that was killed may leave a line that is not whole; an error of reading is its end as
+        // well.
         let read = (&mut self.output).take(LONGEST_LINE).read_until(b'\n', &mut self.line);
         let read = read.unwrap_or(0);
         self.read += 1;
@@ -126,7 +128,8 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// Returns whether a line of several numbers may be a single number with a decimal comma: outputs with decimal points in all of them are not.
+/// Returns whether a line of several numbers may be a single number with a decimal comma: outputs with
+/// decimal points in all of them are not.
 fn may_be_decimal_comma(line: &[u8]) -> bool {
     line.contains(&b',') && line.split(|&byte| byte == b',').any(|cell| !cell.contains(&b'.'))
 }
@@ -194,8 +197,8 @@ mod arrow {
         }
         let ended = Rc::new(Cell::new(false));
         let output = Noted { output: io::Cursor::new(start).chain(output), ended: Rc::clone(&ended) };
-        // All columns are outputs, a column of the name that is a target elsewhere, too. An answer may be as large as it likes for its
-        // size in bytes: nothing is kept.
+        // All columns are outputs, a column of the name that is a target elsewhere, too. An answer may be as
+        // large as it likes for its size in bytes: nothing is kept.
         let wanted = Wanted { target: Some(""), unpacked_limit: Some(u64::MAX), ..Wanted::default() };
         let source = Source::stream("the answers", output);
         let read = source.each_block(&wanted, |block| {

@@ -22,9 +22,11 @@ const AHEAD: usize = 2;
 /// Events that wait to be looked at.
 const WAITING: usize = 8;
 
-/// A running process, one thread that writes to it and one that reads from it: so neither side waits for the other to make room.
+/// A running process, one thread that writes to it and one that reads from it: so neither side waits for the
+/// other to make room.
 pub(crate) struct Child {
-    /// What is to be written; standard input ends with it. First, as the process waits for that end when it is dropped.
+    /// What is to be written; standard input ends with it. First, as the process waits for that end when it
+    /// is dropped.
     batches: Sender<Vec<u8>>,
     events: Receiver<Event>,
     process: Process,
@@ -86,8 +88,8 @@ impl Child {
         })
     }
 
-    /// Asks for the outputs of rows, in batches of `batch_rows`, the next one while one is being answered. Each answer goes to `receive`
-    /// with the index of its first row.
+    /// Asks for the outputs of rows, in batches of `batch_rows`, the next one while one is being answered.
+    /// Each answer goes to `receive` with the index of its first row.
     ///
     /// After an error the process is of no more use.
     pub(crate) fn ask(

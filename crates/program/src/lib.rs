@@ -1,4 +1,5 @@
-//! Any program that reads rows on its standard input and writes outputs on its standard output, as a model of games.
+//! Any program that reads rows on its standard input and writes outputs on its standard output, as a model of
+//! games.
 //!
 //! ```no_run
 //! use apportion_program::{Column, Program, ProgramError, ProgramOptions, Rows};
@@ -19,7 +20,8 @@
 //! | [`ProgramOptions`], [`Format`] | CSV or Arrow, rows per batch, time-out, restarts, workers |
 //! | [`ProgramError`], [`Batch`] | what the program did, what is wanted, what to do |
 //!
-//! What the program reads and writes is described in [`Format`], with a server of ten lines. Feature `arrow`: [`Format::Arrow`].
+//! What the program reads and writes is described in [`Format`], with a server of ten lines. Feature `arrow`:
+//! [`Format::Arrow`].
 
 mod answers;
 mod child;

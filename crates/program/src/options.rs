@@ -4,19 +4,21 @@ use std::time::Duration;
 
 /// What a program reads and writes.
 ///
-/// Everything is text in UTF-8, or Arrow; nothing is closed between batches. The program answers every batch before it ends, and ends
-/// when its standard input does.
+/// Everything is text in UTF-8, or Arrow; nothing is closed between batches. The program answers every batch
+/// before it ends, and ends when its standard input does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Format {
     /// Lines of text.
     ///
-    /// The program reads once a line with the names of the columns, separated by commas (names and words with commas or quotes are
-    /// quoted, as in any CSV). Then for every batch it reads a line with the number of rows, and a line per row: numbers with the fewest
-    /// digits that read back to the same bits, words, nothing where a value is missing.
+    /// The program reads once a line with the names of the columns, separated by commas (names and words with
+    /// commas or quotes are quoted, as in any CSV). Then for every batch it reads a line with the number of
+    /// rows, and a line per row: numbers with the fewest digits that read back to the same bits, words,
+    /// nothing where a value is missing.
     ///
-    /// It answers each batch with a line per row, in order: its outputs, separated by commas or blanks. An empty line ends the answer;
-    /// then the output must be flushed. Before its first answer it may write one line `# name, name, …` that names the outputs.
+    /// It answers each batch with a line per row, in order: its outputs, separated by commas or blanks. An
+    /// empty line ends the answer; then the output must be flushed. Before its first answer it may write one
+    /// line `# name, name, …` that names the outputs.
     ///
     /// ```python
     /// import io, itertools, sys
@@ -33,8 +35,9 @@ pub enum Format {
     /// ```
     #[default]
     Csv,
-    /// An Arrow IPC stream in, and one out: each record batch of rows is answered by one record batch with as many rows, whose columns
-    /// are the outputs, and their names those of the outputs. Numbers are of 64 bits, words are texts, missing values are null.
+    /// An Arrow IPC stream in, and one out: each record batch of rows is answered by one record batch with as
+    /// many rows, whose columns are the outputs, and their names those of the outputs. Numbers are of 64
+    /// bits, words are texts, missing values are null.
     #[cfg(feature = "arrow")]
     Arrow,
 }
@@ -76,13 +79,15 @@ impl ProgramOptions {
         self
     }
 
-    /// The most rows of a batch, at least 1. Predictions do not depend on it where the program predicts each row by itself.
+    /// The most rows of a batch, at least 1. Predictions do not depend on it where the program predicts each
+    /// row by itself.
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = rows;
         self
     }
 
-    /// The most time from the end of one answer to that of the next; a program that takes longer is killed. Above 0.
+    /// The most time from the end of one answer to that of the next; a program that takes longer is killed.
+    /// Above 0.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -94,8 +99,8 @@ impl ProgramOptions {
         self
     }
 
-    /// Processes that run at the same time, at least 1: each serves one thread at a time. All but the first are started when they are
-    /// needed.
+    /// Processes that run at the same time, at least 1: each serves one thread at a time. All but the first
+    /// are started when they are needed.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self

@@ -21,8 +21,9 @@ static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 /// Whether all were ended for good.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Ends all programs of this process at once, with all that they have started, and starts none any more: for handlers of interrupts, which do
-/// not reach the programs themselves. Whoever waits for an answer gets [`ProgramError::Stopped`](crate::ProgramError::Stopped).
+/// Ends all programs of this process at once, with all that they have started, and starts none any more: for
+/// handlers of interrupts, which do not reach the programs themselves. Whoever waits for an answer gets
+/// [`ProgramError::Stopped`](crate::ProgramError::Stopped).
 pub fn end_all() {
     // First, so that no process is started that is not seen below.
     ENDED.store(true, Ordering::SeqCst);
@@ -35,7 +36,8 @@ pub(crate) fn were_ended() -> bool {
     ENDED.load(Ordering::SeqCst)
 }
 
-/// A process with all that it started. On Unix nothing in its process group outlives this, whichever way the process ends.
+/// A process with all that it started. On Unix nothing in its process group outlives this, whichever way the
+/// process ends.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
@@ -81,8 +83,8 @@ impl Process {
         let mut pause = Duration::from_micros(200);
         loop {
             if self.status.is_none() && has_ended(&mut self.child) {
-                // A background process that it started does not outlive it. Until the process is waited for, its number, which is that
-                // of its group, stays its own.
+                // A background process that it started does not outlive it. Until the process is waited for,
+                // its number, which is that of its group, stays its own.
                 kill_with_all(self.child.id());
                 self.status = self.child.wait().ok();
                 self.forget();
@@ -138,7 +140,8 @@ fn shell(command: &str) -> Command {
     use std::os::unix::process::CommandExt;
 
     let mut shell = Command::new("sh");
-    // In a group of its own all that the shell starts can be ended; and an interrupt from the keyboard is not for it.
+    // In a group of its own all that the shell starts can be ended; and an interrupt from the keyboard is not
+    // for it.
     shell.arg("-c").arg(command).process_group(0);
     shell
 }
@@ -153,7 +156,8 @@ fn shell(command: &str) -> Command {
     shell
 }
 
-/// Returns whether a process has ended. It is not waited for, so that its number stays its own until its group is ended.
+/// Returns whether a process has ended. It is not waited for, so that its number stays its own until its
+/// group is ended.
 #[cfg(unix)]
 fn has_ended(child: &mut Child) -> bool {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};

@@ -14,20 +14,22 @@ use crate::pool::Pool;
 use crate::process::{shown, were_ended};
 use crate::requests::Requests;
 
-/// Maximum difference between the outputs of a row in two batches, relative to the largest output. Rounding in single precision, in another
-/// order for another size of the batch, stays below it.
+/// Maximum difference between the outputs of a row in two batches, relative to the largest output. Rounding
+/// in single precision, in another order for another size of the batch, stays below it.
 const AGREEMENT: f64 = 1e-5;
 /// Maximum number of different rows in the trial batch.
 const TRIAL_ROWS: usize = 8;
 
-/// A command that reads rows and writes outputs, as [`Format`](crate::Format) describes; a [`Model`] of games.
+/// A command that reads rows and writes outputs, as [`Format`](crate::Format) describes; a [`Model`] of
+/// games.
 ///
 /// It is run by the shell (`sh -c`, of Windows `cmd /C`), once, and again where it dies or takes too long
-/// ([`ProgramOptions::restarts`]). Its standard error goes to ours. When this is dropped its standard input ends; a process that has not
-/// ended two seconds later is killed with all that it started.
+/// ([`ProgramOptions::restarts`]). Its standard error goes to ours. When this is dropped its standard input
+/// ends; a process that has not ended two seconds later is killed with all that it started.
 ///
-/// A prediction must be a function of its row. Then values of games do not depend on the rows of a batch, on the number of processes,
-/// nor on restarts; they are the same bits where the program's outputs are, whatever rows are in a batch.
+/// A prediction must be a function of its row. Then values of games do not depend on the rows of a batch, on
+/// the number of processes, nor on restarts; they are the same bits where the program's outputs are, whatever
+/// rows are in a batch.
 ///
 /// Memory: the rows of two batches for each process, and their answers.
 pub struct Program {
@@ -57,16 +59,19 @@ struct Witness {
 }
 
 impl Program {
-    /// Starts a command that reads rows of these `columns`, and tries it on the first of `rows`: alone, together with up to seven
-    /// different rows in one batch (with itself, if there is no other), and the last row of that batch alone. The outputs of a row must be
-    /// the same in all batches. The number of outputs is that of the first answer.
+    /// Starts a command that reads rows of these `columns`, and tries it on the first of `rows`: alone,
+    /// together with up to seven different rows in one batch (with itself, if there is no other), and the
+    /// last row of that batch alone. The outputs of a row must be the same in all batches. The number of
+    /// outputs is that of the first answer.
     ///
-    /// Later, one row of the first batch is predicted again alone; [`finish`](Self::finish) repeats these rows at the end of a run.
+    /// Later, one row of the first batch is predicted again alone; [`finish`](Self::finish) repeats these
+    /// rows at the end of a run.
     ///
     /// # Errors
     ///
-    /// [`ProgramError::Options`] (also without any row), [`ProgramError::Start`], [`ProgramError::NotAFunction`], and what
-    /// [`predictions`](Self::predictions) returns. The command is not started again.
+    /// [`ProgramError::Options`] (also without any row), [`ProgramError::Start`],
+    /// [`ProgramError::NotAFunction`], and what [`predictions`](Self::predictions) returns. The command is
+    /// not started again.
     pub fn start(
         command: &str,
         columns: &[Column],
@@ -151,14 +156,15 @@ impl Program {
         self.names.as_deref()
     }
 
-    /// Returns the first line of the program's answers if it may be a single number with a decimal comma, as in `5,25`: several outputs
-    /// separated by commas, which the program has not named, some of them without a decimal point.
+    /// Returns the first line of the program's answers if it may be a single number with a decimal comma, as
+    /// in `5,25`: several outputs separated by commas, which the program has not named, some of them without
+    /// a decimal point.
     pub fn decimal_comma(&self) -> Option<&str> {
         self.decimal_comma.as_deref()
     }
 
-    /// Predicts a few rows again that were predicted before, to be called at the end of a run: the program must still return the same
-    /// outputs.
+    /// Predicts a few rows again that were predicted before, to be called at the end of a run: the program
+    /// must still return the same outputs.
     ///
     /// # Errors
     ///
@@ -177,12 +183,13 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`](apportion_games::GameError::Width)
-    /// and [`ProgramError::NoWord`] for rows that it cannot be asked for. Where a process dies ([`ProgramError::Ended`]), takes too long
-    /// ([`ProgramError::Hung`]) or closes its streams ([`ProgramError::Closed`]), the error of the last of the restarts that are allowed,
-    /// in [`ProgramError::Again`]. Any other answer that is wrong is returned at once: [`ProgramError::RowCount`],
-    /// [`ProgramError::Unasked`], [`ProgramError::NotNumbers`], [`ProgramError::LineWidth`], [`ProgramError::Outputs`],
-    /// [`ProgramError::NotArrow`], [`ProgramError::NotFinite`].
+    /// [`GameError::Width`](apportion_games::GameError::Width) and [`ProgramError::NoWord`] for rows that it
+    /// cannot be asked for. Where a process dies ([`ProgramError::Ended`]), takes too long
+    /// ([`ProgramError::Hung`]) or closes its streams ([`ProgramError::Closed`]), the error of the last of
+    /// the restarts that are allowed, in [`ProgramError::Again`]. Any other answer that is wrong is returned
+    /// at once: [`ProgramError::RowCount`], [`ProgramError::Unasked`], [`ProgramError::NotNumbers`],
+    /// [`ProgramError::LineWidth`], [`ProgramError::Outputs`], [`ProgramError::NotArrow`],
+    /// [`ProgramError::NotFinite`].
     pub fn predictions(&self, rows: Rows<'_>) -> Result<Vec<f64>, ProgramError> {
         let mut out = vec![0.0; rows.len() * self.outputs];
         self.predict_into(rows, &mut out)?;
@@ -191,7 +198,8 @@ impl Program {
 
     fn predict_into(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), ProgramError> {
         self.evaluate(rows, out)?;
-        // The last row of the first batch that has different rows: a mean over a batch, for example, changes it.
+        // The last row of the first batch that has different rows: a mean over a batch, for example, changes
+        // it.
         let together = rows.len().min(self.options.batch_rows);
         let last = together.saturating_sub(1);
         if last == 0
@@ -255,7 +263,8 @@ impl Program {
         }
     }
 
-    /// Asks for the outputs of the rows from `done` on, which counts those that came. Returns the process, unless it is of no more use.
+    /// Asks for the outputs of the rows from `done` on, which counts those that came. Returns the process,
+    /// unless it is of no more use.
     fn go_on(
         &self,
         mut child: Child,

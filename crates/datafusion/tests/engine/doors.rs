@@ -1,4 +1,5 @@
-//! The answers of all doors: `crates/python/tests/doors/tables.json` has tables with the one answer that each door gives, or with those that differ.
+//! The answers of all doors: `crates/python/tests/doors/tables.json` has tables with the one answer that each
+//! door gives, or with those that differ.
 
 use std::path::Path;
 use std::sync::Arc;

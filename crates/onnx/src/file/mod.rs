@@ -1,9 +1,10 @@
 //! Whether a file is there to its end, and sound within.
 //!
-//! An ONNX file is one protobuf message: fields one after the other, each with its number, its kind and mostly its length; the content
-//! of a field may be a message again. It has no mark of its own at the beginning or end, and parsers take what ends too early for a
-//! message with fewer fields. The lengths of the outermost fields say where the file must end. Those within are checked as well: the
-//! parser trusts them, so that it reads for ever, or sets aside more memory than there is, where they are damaged.
+//! An ONNX file is one protobuf message: fields one after the other, each with its number, its kind and
+//! mostly its length; the content of a field may be a message again. It has no mark of its own at the
+//! beginning or end, and parsers take what ends too early for a message with fewer fields. The lengths of the
+//! outermost fields say where the file must end. Those within are checked as well: the parser trusts them, so
+//! that it reads for ever, or sets aside more memory than there is, where they are damaged.
 
 #[cfg(test)]
 mod tests;

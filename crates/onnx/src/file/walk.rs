@@ -16,7 +16,8 @@ const TOO_LONG: &str = "has a number of more than 64 bits";
 const NO_KIND: &str = "is of no kind that is in use";
 const TOO_DEEP: &str = "is a message within more than 100 others";
 
-/// Whether every number has at most 64 bits in ten bytes and every field ends within the message that it belongs to.
+/// Whether every number has at most 64 bits in ten bytes and every field ends within the message that it
+/// belongs to.
 ///
 /// It takes time in proportion to the number of fields and packed integers.
 pub(super) fn check(bytes: &[u8]) -> Result<(), Fault> {
@@ -36,7 +37,8 @@ enum Message {
     TensorType,
     SequenceType,
     Shape,
-    /// One that has neither messages nor packed numbers: a dimension, a set of operators, a key with its value.
+    /// One that has neither messages nor packed numbers: a dimension, a set of operators, a key with its
+    /// value.
     Leaf,
 }
 
@@ -100,7 +102,8 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Takes one field from the front: its number and content where it states a length, nothing where it is a number.
+    /// Takes one field from the front: its number and content where it states a length, nothing where it is a
+    /// number.
     fn field(&mut self) -> Result<Option<(u64, Self)>, &'static str> {
         let tag = self.integer()?;
         let length = match tag & 7 {

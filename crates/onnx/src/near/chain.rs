@@ -181,7 +181,8 @@ impl Chain {
         Scratch { state: reference.clone(), changed, changes: Changes::default() }
     }
 
-    /// Writes the outputs of the row that differs from the reference in these features, which the network must have.
+    /// Writes the outputs of the row that differs from the reference in these features, which the network
+    /// must have.
     ///
     /// Cells are followed in their order in the plane, so that the order of the changes means nothing.
     pub(super) fn follow(

@@ -1,11 +1,12 @@
 //! Convolutions, of which only what changed is computed.
 //!
-//! A changed cell changes the sums of all cells whose windows hold it, by its change times the kernel. In memory the sums of one row of
-//! these cells lie one after the other, the channels of a cell together. So the kernel is laid out as they are, its rows and columns in
-//! reverse order: for each channel of the input one block, each line of which is multiplied by one change and added to one run of sums.
+//! A changed cell changes the sums of all cells whose windows hold it, by its change times the kernel. In
+//! memory the sums of one row of these cells lie one after the other, the channels of a cell together. So the
+//! kernel is laid out as they are, its rows and columns in reverse order: for each channel of the input one
+//! block, each line of which is multiplied by one change and added to one run of sums.
 //!
-//! With a stride of s, a cell meets only every s-th column of the kernel; which ones depends on its column modulo s, and so for the rows.
-//! The kernel is cut into these phases.
+//! With a stride of s, a cell meets only every s-th column of the kernel; which ones depends on its column
+//! modulo s, and so for the rows. The kernel is cut into these phases.
 
 use std::ops::Range;
 
@@ -59,7 +60,8 @@ impl Meeting {
 #[derive(Debug)]
 struct Phase {
     taps: [usize; 2],
-    /// Where its weights begin: channel of the input, row and column of the kernel in reverse order, channel of the output.
+    /// Where its weights begin: channel of the input, row and column of the kernel in reverse order, channel
+    /// of the output.
     first: usize,
 }
 
@@ -228,8 +230,9 @@ fn add_blocks<const L: usize, const FUSED: bool, const N: usize>(
         for (index, sum) in sums.iter_mut().enumerate() {
             let mut total = *sum;
             for (block, factor) in blocks.iter().zip(factors) {
-                // The bound is checked for every vector, as without a check the compiler takes this short loop for one to turn into
-                // vectors across cells, with tests and shuffles that take longer than the sums.
+                // The bound is checked for every vector, as without a check the compiler takes this short
+                // loop for one to turn into vectors across cells, with tests and shuffles that take longer
+                // than the sums.
                 let weights = &block[start + index];
                 for lane in 0..L {
                     total[lane] = multiply_add::<FUSED>(factor, weights[lane], total[lane]);

@@ -11,9 +11,10 @@ const NEAREST: usize = 1 << 13;
 
 /// The most changes of a row for which following them costs less than predicting the row as a whole.
 ///
-/// Costs are multiply-adds. A followed one takes up to a third longer than one of the runtime; twice as long as that where the kernel is
-/// larger than the nearest cache, as it is gone through for each cell. Changes are taken to be far from each other, where they reach the most
-/// cells. This is counted and not measured, as two runs must choose alike.
+/// Costs are multiply-adds. A followed one takes up to a third longer than one of the runtime; twice as long
+/// as that where the kernel is larger than the nearest cache, as it is gone through for each cell. Changes
+/// are taken to be far from each other, where they reach the most cells. This is counted and not measured, as
+/// two runs must choose alike.
 pub(super) fn most_changes(input: Shape, layers: &[Layer]) -> usize {
     let whole = multiply_adds(input, layers, input.elements(), |_| 1);
     let dearer = |weights: usize| if weights > NEAREST { 2 } else { 1 };
@@ -21,7 +22,8 @@ pub(super) fn most_changes(input: Shape, layers: &[Layer]) -> usize {
     (1..=input.elements()).take_while(pays).count()
 }
 
-/// Multiply-adds that follow `changes` single changes far from each other, those of a kernel times what `price` says of its size.
+/// Multiply-adds that follow `changes` single changes far from each other, those of a kernel times what
+/// `price` says of its size.
 fn multiply_adds(input: Shape, layers: &[Layer], changes: usize, price: impl Fn(usize) -> usize) -> usize {
     let mut shape = input;
     // Rows and columns of a plane that one change reaches.

@@ -5,8 +5,8 @@ use super::plane::{Before, Changed, Shape};
 
 /// A dense layer of few outputs: one product with all channels of a changed cell for each of them.
 ///
-/// With more outputs than lanes it is a [convolution](super::convolution::Convolution) with a window of the size of the plane, which
-/// goes through the outputs together.
+/// With more outputs than lanes it is a [convolution](super::convolution::Convolution) with a window of the
+/// size of the plane, which goes through the outputs together.
 #[derive(Debug)]
 pub(super) struct Dense {
     input: Shape,

@@ -13,7 +13,8 @@ use super::pointwise::Pointwise;
 use super::window::Window;
 use crate::signature::{Element, Signature};
 
-/// The network as a chain of layers; none where it is something else, has no convolution, or gains nothing by it.
+/// The network as a chain of layers; none where it is something else, has no convolution, or gains nothing by
+/// it.
 pub(crate) fn chain(file: &ModelProto, signature: &Signature) -> Option<Chain> {
     if signature.element != Element::Float {
         return None;
@@ -28,8 +29,8 @@ pub(crate) fn chain(file: &ModelProto, signature: &Signature) -> Option<Chain> {
     gains.then(|| Chain::new(reader.input, reader.layers))
 }
 
-/// The nodes between output and input, the last one first, each with the number of its input that depends on the row; none where one
-/// has several.
+/// The nodes between output and input, the last one first, each with the number of its input that depends on
+/// the row; none where one has several.
 fn path<'a>(
     graph: &'a GraphProto,
     constants: &Constants<'_>,
@@ -57,8 +58,8 @@ fn path<'a>(
     Some(path)
 }
 
-/// The rows of the embedding that an input of integers is looked up in, where the first thing done with it is that: the size of the
-/// vocabulary.
+/// The rows of the embedding that an input of integers is looked up in, where the first thing done with it is
+/// that: the size of the vocabulary.
 pub(crate) fn vocabulary_size(file: &ModelProto, signature: &Signature) -> Option<usize> {
     let graph = file.graph.as_ref().filter(|_| signature.element == Element::Whole)?;
     let constants = Constants::of(graph);
@@ -109,7 +110,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads one node, whose input number `data` is the last value; none where it is no layer of a kind that is known.
+    /// Reads one node, whose input number `data` is the last value; none where it is no layer of a kind that
+    /// is known.
     fn read(&mut self, node: &NodeProto, data: usize) -> Option<()> {
         if node.domain.as_deref().is_some_and(|domain| !domain.is_empty()) {
             return None;
@@ -218,7 +220,8 @@ impl<'a> Reader<'a> {
         self.pointwise(Pointwise::Affine { scale, shift })
     }
 
-    /// The numbers of a tensor that spreads over the last value, where they are one for all or one for each channel.
+    /// The numbers of a tensor that spreads over the last value, where they are one for all or one for each
+    /// channel.
     fn by_channel(&self, shape: &[usize], numbers: Vec<f32>) -> Option<Vec<f32>> {
         if shape.len() > self.shape.len() + 1 {
             return None;
@@ -395,7 +398,8 @@ impl<'a> Reader<'a> {
         self.pointwise(Pointwise::Affine { scale: vec![1.0], shift })
     }
 
-    /// Sums over all of the last value, which is a list: weights are inputs × outputs, or the other way round.
+    /// Sums over all of the last value, which is a list: weights are inputs × outputs, or the other way
+    /// round.
     fn dense(&mut self, shape: &[usize], weights: &[f32], transposed: bool, factor: f32) -> Option<()> {
         let &[rows, columns] = shape else { return None };
         let (inputs, outputs) = if transposed { (columns, rows) } else { (rows, columns) };

@@ -15,7 +15,8 @@ macro_rules! multiversioned {
 }
 pub(super) use multiversioned;
 
-/// Whether the instruction set that was picked multiplies and adds with one rounding. Without, that would be a slow function call.
+/// Whether the instruction set that was picked multiplies and adds with one rounding. Without, that would be
+/// a slow function call.
 macro_rules! fused {
     () => {
         multiversion::target::target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"))

@@ -36,8 +36,8 @@ impl Layer {
     }
 }
 
-/// The same function in fewer steps: scales and shifts after a convolution become part of it, and activations that never fall are moved
-/// behind the largest value of a window, of which there are fewer.
+/// The same function in fewer steps: scales and shifts after a convolution become part of it, and activations
+/// that never fall are moved behind the largest value of a window, of which there are fewer.
 pub(super) fn simplified(layers: Vec<Layer>) -> Vec<Layer> {
     let mut simple: Vec<Layer> = Vec::new();
     for layer in layers {

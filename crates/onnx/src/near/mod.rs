@@ -1,15 +1,17 @@
 //! Rows near a reference, at the cost of what their changes reach.
 //!
-//! A network of layers one after the other (convolutions, activations, pooling, dense layers) is read from the graph of its file, if it
-//! is one. About a reference row it keeps what every layer computed. For a row with some changes it goes from layer to layer and
-//! computes only what they reach:
+//! A network of layers one after the other (convolutions, activations, pooling, dense layers) is read from
+//! the graph of its file, if it is one. About a reference row it keeps what every layer computed. For a row
+//! with some changes it goes from layer to layer and computes only what they reach:
 //!
-//! - The sums of a convolution, of a dense layer and of an average change by the changes of their inputs times the weights.
+//! - The sums of a convolution, of a dense layer and of an average change by the changes of their inputs
+//!   times the weights.
 //! - The largest value of a window is taken anew where a cell of the window changed.
-//! - A cell whose value stays the same to the last bit (an activation that is zero before and after) changes nothing further on.
+//! - A cell whose value stays the same to the last bit (an activation that is zero before and after) changes
+//!   nothing further on.
 //!
-//! Cells that may have changed are kept as one span of columns for each row of the grid. They are followed in a fixed order and set back
-//! afterwards, so that the prediction of a row depends on its changes alone.
+//! Cells that may have changed are kept as one span of columns for each row of the grid. They are followed in
+//! a fixed order and set back afterwards, so that the prediction of a row depends on its changes alone.
 
 mod average;
 mod chain;

@@ -6,7 +6,8 @@ use super::lanes::LANES;
 
 /// Sizes of the values of a layer: channels over a grid of cells. A list of numbers is a grid of one cell.
 ///
-/// In memory the channels of a cell lie together, filled up to [`lanes`](Self::lanes) numbers; cells go row by row.
+/// In memory the channels of a cell lie together, filled up to [`lanes`](Self::lanes) numbers; cells go row
+/// by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) channels: usize,

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// Windows over a grid of rows and columns, one for each cell of the output; two numbers each, for rows and for columns.
+/// Windows over a grid of rows and columns, one for each cell of the output; two numbers each, for rows and
+/// for columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) size: [usize; 2],
@@ -17,7 +18,8 @@ pub(crate) struct Window {
 const MOST: usize = 1 << 24;
 
 impl Window {
-    /// Windows over a grid of size `input`; none where some would hold nothing of it, there are none, or too many.
+    /// Windows over a grid of size `input`; none where some would hold nothing of it, there are none, or too
+    /// many.
     pub(crate) fn new(
         input: [usize; 2],
         size: [usize; 2],

@@ -1,4 +1,5 @@
-//! The networks in this crate against what scikit-learn predicts with them, and values by the definitions (`tests/fixtures/make.py`).
+//! The networks in this crate against what scikit-learn predicts with them, and values by the definitions
+//! (`tests/fixtures/make.py`).
 
 use apportion_games::{Background, MarginalGame, Rows};
 use apportion_onnx::Network;

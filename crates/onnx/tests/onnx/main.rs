@@ -1,4 +1,5 @@
-//! Networks against what other programs predict with them, row by row and near a reference; and what is refused.
+//! Networks against what other programs predict with them, row by row and near a reference; and what is
+//! refused.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

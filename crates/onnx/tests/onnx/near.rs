@@ -28,7 +28,8 @@ impl Sequence {
         if self.nodes.is_empty() { "x".to_owned() } else { format!("v{}", self.nodes.len()) }
     }
 
-    /// Appends what `finish` makes of the operator, on the last value and tensors of these shapes with values between these bounds.
+    /// Appends what `finish` makes of the operator, on the last value and tensors of these shapes with values
+    /// between these bounds.
     fn with(
         mut self,
         operator: &str,

@@ -119,7 +119,8 @@ fn a_damaged_file_is_an_error_or_another_network_but_no_panic() {
     assert!(refused > 100, "only {refused} were refused");
 }
 
-/// Whether a file is refused. One that is neither refused nor read within a minute is a failure, as is a panic.
+/// Whether a file is refused. One that is neither refused nor read within a minute is a failure, as is a
+/// panic.
 fn is_refused(bytes: Vec<u8>, damage: &str) -> bool {
     let (sender, answer) = mpsc::channel();
     thread::spawn(move || sender.send(Network::from_bytes(&bytes).is_err()));

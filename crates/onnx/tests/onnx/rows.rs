@@ -13,7 +13,8 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// Random rows that a network takes: token ids for rank-2 integers, else numbers about as large as pixels or standardized columns.
+/// Random rows that a network takes: token ids for rank-2 integers, else numbers about as large as pixels or
+/// standardized columns.
 fn random_rows(count: usize, features: usize, ids: bool) -> Vec<f64> {
     let mut uniform = uniform(7);
     (0..count * features)

@@ -1,7 +1,7 @@
 //! Every network of the shared data pack against its ground truth, where the pack is there.
 //!
-//! Truth was computed in f64 from the f32 weights by other programs; the values of the multi-layer perceptron by enumerating all
-//! coalitions.
+//! Truth was computed in f64 from the f32 weights by other programs; the values of the multi-layer perceptron
+//! by enumerating all coalitions.
 
 use std::io::Read;
 

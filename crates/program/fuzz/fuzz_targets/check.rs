@@ -13,7 +13,8 @@ const MOST: usize = 3;
 /// Answers that are taken before none is wanted any more.
 const WANTED: usize = 100;
 
-/// Reading never panics, and every answer that is handed over is rows of equal width, of text not more of them than a batch has.
+/// Reading never panics, and every answer that is handed over is rows of equal width, of text not more of
+/// them than a batch has.
 pub fn check(format: Format, bytes: &[u8]) {
     let mut answers = Vec::new();
     let came = AtomicUsize::new(0);

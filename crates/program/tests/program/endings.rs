@@ -6,7 +6,8 @@ use apportion_program::ProgramError;
 
 use crate::common::{FIRST, line_of, options, predictions, refusal, runs, shell, start};
 
-/// A server that answers `$x`, and does something before it answers its batch `at` for the first time in the life of `folder`.
+/// A server that answers `$x`, and does something before it answers its batch `at` for the first time in the
+/// life of `folder`.
 fn once(folder: &std::path::Path, at: usize, what: &str) -> String {
     let mark = folder.join("done");
     let mark = mark.display();
@@ -134,7 +135,8 @@ fn closed_streams_are_told_apart() {
     for (closed, stream) in [("0<&-", "input"), ("1>&-", "output")] {
         let server =
             shell("echo $x", &format!("[ $batch = 2 ] && {{ echo; exec {closed}; sleep 1000; }}; echo"));
-        // What is written before is in the pipe, so that each batch is more than a pipe holds: else it may be written whole before nobody reads.
+        // What is written before is in the pipe, so that each batch is more than a pipe holds: else it may be
+        // written whole before nobody reads.
         let program = start(&server, &options().restarts(0).batch_rows(40_000)).unwrap();
         let rows = [1.0, 2.0].repeat(120_000);
         let error = predictions(&program, &rows).unwrap_err();

@@ -5,7 +5,8 @@ use apportion_program::{Column, Program, ProgramError, ProgramOptions};
 
 use crate::common::{FIRST, columns, options, predictions, refusal, shell, start};
 
-/// The error of a server that answers two batches as it should, and does `then` in the third, which has three rows.
+/// The error of a server that answers two batches as it should, and does `then` in the third, which has three
+/// rows.
 fn third(then: &str) -> ProgramError {
     let server =
         shell(":", &format!("case $batch in 1) echo 1;; 2) echo 1; echo 1;; *) {then};; esac; echo"));
@@ -88,7 +89,8 @@ fn a_program_that_draws_or_counts_is_no_function() {
     assert!(error.to_string().starts_with(says), "{error}");
 }
 
-/// A server that reads all rows of a batch, and then writes `$x` and what `more` adds, `$sum` being the sum of x over the batch.
+/// A server that reads all rows of a batch, and then writes `$x` and what `more` adds, `$sum` being the sum
+/// of x over the batch.
 fn batchwise(more: &str) -> String {
     format!(
         "read header; calls=0; while read count; do calls=$((calls + 1)); sum=0; all=''; i=0; \
@@ -104,7 +106,8 @@ fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
         Program::start(&batchwise(more), &columns(), Rows::new(rows, 2), &options())
     };
     for (more, first, second) in [
-        // The value less the mean of the batch, of the two other kinds, the sum, the number of rows, and the calls.
+        // The value less the mean of the batch, of the two other kinds, the sum, the number of rows, and the
+        // calls.
         ("x * count - sum", 0.0, -9.0),
         ("sum - x", 0.0, 11.0),
         ("sum", 1.0, 12.0),

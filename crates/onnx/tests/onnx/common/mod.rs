@@ -143,7 +143,8 @@ pub(crate) fn file(
     model.write_buf().unwrap()
 }
 
-/// A file with one node from the input `x` of this type and shape to the output `y`, of floats in two dimensions.
+/// A file with one node from the input `x` of this type and shape to the output `y`, of floats in two
+/// dimensions.
 pub(crate) fn one_node(
     elements: DataType,
     dimensions: &[&str],
