@@ -1,4 +1,4 @@
-//! Models and rows.
+//! Models and rows for tests.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures").join(name)
 }
 
-/// The path of a model of the diabetes data, as a query says it.
+/// Returns the path of a model of the diabetes data, for queries.
 pub(crate) fn diabetes() -> String {
     fixture("diabetes_xgb.json.gz").display().to_string()
 }
@@ -29,12 +29,12 @@ pub(crate) fn ensemble(name: &str) -> Ensemble {
     Ensemble::from_path(fixture(name)).unwrap()
 }
 
-/// An explainer of the diabetes data that knows the names of its features.
+/// Returns an explainer of the diabetes data with feature names.
 pub(crate) fn explainer() -> BatchExplainer {
     BatchExplainer::of_file(diabetes()).unwrap().feature_names(FEATURES).keep(["id"]).build().unwrap()
 }
 
-/// Numbers in [−0.1, 0.1], as the columns of the diabetes data hold; some are missing.
+/// Returns numbers in [−0.1, 0.1], the range of the diabetes data; some are missing.
 pub(crate) fn numbers(rows: usize, columns: usize) -> Vec<f64> {
     let mut state = 1_u64;
     let mut next = || {
@@ -47,7 +47,7 @@ pub(crate) fn numbers(rows: usize, columns: usize) -> Vec<f64> {
     (0..rows * columns).map(|_| next()).collect()
 }
 
-/// A batch of the columns `id` and the features, with null for NaN.
+/// Creates a batch with the columns `id` and the features, with null for NaN.
 pub(crate) fn batch(names: &[&str], numbers: &[f64]) -> RecordBatch {
     let width = names.len();
     let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..(numbers.len() / width) as i64));
@@ -60,7 +60,7 @@ pub(crate) fn batch(names: &[&str], numbers: &[f64]) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-/// A session over `rows` rows in a Parquet file, `parquet_rows`, and in a CSV file, `csv_rows`.
+/// Creates a session with the rows in a Parquet file, `parquet_rows`, and in a CSV file, `csv_rows`.
 pub(crate) async fn session(
     folder: &Path,
     rows: &RecordBatch,
@@ -69,7 +69,7 @@ pub(crate) async fn session(
 ) -> SessionContext {
     let (parquet, csv) = (folder.join("rows.parquet"), folder.join("rows.csv"));
     if !csv.exists() {
-        // Several groups of rows, so that partitions have some each.
+        // Write several row groups, so that each partition has some.
         let properties = WriterProperties::builder().set_max_row_group_row_count(Some(250)).build();
         let file = File::create(&parquet).unwrap();
         let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties)).unwrap();
@@ -86,7 +86,7 @@ pub(crate) async fn session(
     session
 }
 
-/// All rows that a query finds, as one batch.
+/// Returns all rows of a query's result as one batch.
 pub(crate) async fn found(session: &SessionContext, query: &str) -> RecordBatch {
     let frame = session.sql(query).await.unwrap_or_else(|error| panic!("{query}: {error}"));
     let schema = Arc::new(frame.schema().as_arrow().clone());
@@ -94,13 +94,12 @@ pub(crate) async fn found(session: &SessionContext, query: &str) -> RecordBatch 
     datafusion::arrow::compute::concat_batches(&schema, &batches).unwrap()
 }
 
-/// The bits of a column of numbers.
+/// Returns the bits of a column of numbers.
 pub(crate) fn bits(column: &dyn Array) -> Vec<u64> {
     column.as_primitive::<Float64Type>().values().iter().map(|number| number.to_bits()).collect()
 }
 
-/// The values of the library, of a model that plays its path-dependent game: one list a feature, by their
-/// bits.
+/// Returns the values computed by the library for the path-dependent game: one list per feature, as bits.
 pub(crate) fn of_library(ensemble: &Ensemble, numbers: &[f64]) -> Vec<Vec<u64>> {
     let settings = apportion::Settings::default().with_rows(4096);
     let explainer = apportion::Explainer::path_dependent(ensemble).settings(settings);

@@ -1,4 +1,4 @@
-//! Explanations by DataFusion: of batches, in SQL, and what is said of what does not fit.
+//! Tests with DataFusion: explanations of batches and in SQL, and error messages.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

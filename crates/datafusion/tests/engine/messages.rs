@@ -1,4 +1,4 @@
-//! What is said of what does not fit: once, with what was given, what is wanted and what to do.
+//! Tests of error messages, which must contain the input, what was expected and what to do, once each.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use datafusion::prelude::SessionContext;
 
 use crate::common::{FEATURES, batch, diabetes, ensemble, explainer, fixture, numbers};
 
-/// What is said of a query that fails, and whether it failed before any row was asked for.
+/// Returns the error message of a query, and whether it failed before reading any row.
 async fn message(session: &SessionContext, query: &str) -> (String, bool) {
     match session.sql(query).await {
         Err(error) => (error.to_string(), true),
