@@ -2,7 +2,7 @@
 //! each feature to a model's prediction, for queries over Parquet, CSV or object stores in any DataFusion
 //! program.
 //!
-//! # In a query
+//! # Usage in SQL
 //!
 //! ```
 //! use apportion_datafusion::register_all;
@@ -48,7 +48,7 @@
 //! # }
 //! ```
 //!
-//! # What there is
+//! # Items
 //!
 //! | item | description |
 //! |---|---|
@@ -59,7 +59,7 @@
 //! | [`Layout`] | the layout of the results of batches |
 //! | [`BatchError`] | the error: the input, what was expected, and what to do |
 //!
-//! # What it computes
+//! # Results
 //!
 //! The results are bitwise identical to those of `apportion::Explainer` for the same rows. Tree ensembles and
 //! linear models are explained exactly: with the path-dependent game if there is no background, otherwise

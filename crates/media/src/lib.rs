@@ -4,7 +4,7 @@
 //! rows, assigns the numbers of a row to players, chooses the values of absent players, and displays the
 //! attributions of the players.
 //!
-//! # What is here
+//! # Items
 //!
 //! | | |
 //! |---|---|

@@ -8,7 +8,7 @@
 //! d_j = (f(x + h e_j) − f(x − h e_j)) / 2h  =  ∂f/∂x_j + O(h²)
 //! ```
 //!
-//! # Numerical
+//! # Numerical derivatives
 //!
 //! The published method computes exact gradients by backpropagation through the network. Here the model is a
 //! black box, and the gradient is *numerical*: central differences, with two predictions per feature. They

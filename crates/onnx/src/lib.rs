@@ -1,6 +1,6 @@
 //! Neural networks in ONNX files as models.
 //!
-//! # What is here
+//! # Items
 //!
 //! | | |
 //! |---|---|

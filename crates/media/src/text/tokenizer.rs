@@ -4,7 +4,7 @@
 //! file does not store. [`Splitting`] has three such conventions. The user must know which one a model was
 //! trained with.
 //!
-//! # Measured
+//! # Measurements
 //!
 //! The share of texts for which the ids stored with two data sets are reproduced (printed by
 //! `tests/media/text_data.rs` if the data is available):
