@@ -1,4 +1,4 @@
-//! Columns that are features: which they are, and their numbers.
+//! Columns of features: their selection and conversion to numbers.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,8 @@ use datafusion_common::arrow::datatypes::{DataType, Float64Type, Int64Type, Sche
 
 use crate::error::BatchError;
 
-/// The places of the features among the columns of a schema: all that the names tell, else all that are not kept, in their order.
+/// Returns the positions of the features among the columns of a schema: the columns with the names of the
+/// features, or all columns that are not kept, in order.
 pub(crate) fn chosen(
     schema: &Schema,
     names: Option<&[String]>,
@@ -38,7 +39,7 @@ pub(crate) fn chosen(
         if lacking.is_empty() {
             return Ok(found.into_iter().flatten().collect());
         }
-        // Names that only number the columns, on either side, say no more than their order does.
+        // If the names on either side are mere numbers, only the order of the columns matters.
         let in_order = lacking.len() == names.len()
             && rest.len() == count
             && (are_numbered(names.iter().map(String::as_str))
@@ -54,7 +55,7 @@ pub(crate) fn chosen(
     Ok(rest)
 }
 
-/// One feature: the column or argument that holds it, and the categories that the model has for it.
+/// A feature: the column or argument that contains it, and its categories in the model.
 pub(crate) struct Feature<'a> {
     pub(crate) place: String,
     pub(crate) words: Option<&'a Words>,
@@ -65,7 +66,7 @@ impl<'a> Feature<'a> {
         Self { place, words: ensemble.and_then(|ensemble| ensemble.words(feature)) }
     }
 
-    /// Refuses a type that holds neither numbers nor texts.
+    /// Returns an error for a type that contains neither numbers nor texts.
     pub(crate) fn check(&self, given: &DataType) -> Result<(), BatchError> {
         if is_number(given) || is_text(given) {
             return Ok(());
@@ -77,7 +78,7 @@ impl<'a> Feature<'a> {
         })
     }
 
-    /// Writes the numbers of a column to every `step`th place of `out`, NaN where a value is missing.
+    /// Writes the numbers of a column to every `step`th element of `out`, NaN for missing values.
     pub(crate) fn write(&self, column: &ArrayRef, out: &mut [f64], step: usize) -> Result<(), BatchError> {
         let given = column.data_type();
         self.check(given)?;
@@ -135,7 +136,7 @@ impl<'a> Feature<'a> {
     }
 }
 
-/// The type of the values, which a dictionary has once each.
+/// Returns the type of the values, which for a dictionary is that of its entries.
 fn values_of(given: &DataType) -> &DataType {
     match given {
         DataType::Dictionary(_, values) => values_of(values),

@@ -1,4 +1,4 @@
-//! What can go wrong when batches are explained.
+//! Errors of explaining batches.
 
 use apportion::ExplainError;
 use apportion::games::GameError;
@@ -8,60 +8,60 @@ use datafusion_common::DataFusionError;
 use datafusion_common::arrow::datatypes::DataType;
 use datafusion_common::arrow::error::ArrowError;
 
-/// Names in a message, at most.
+/// Maximum number of names in a message.
 const MOST_NAMES: usize = 8;
 
-/// Why batches, or the arguments of a function, could not be explained.
+/// An error while explaining batches or the arguments of a function.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// What was asked cannot be computed, or the model failed.
+    /// The request cannot be computed, or the model failed.
     #[error(transparent)]
     Explain(#[from] ExplainError),
-    /// A model file that could not be read.
+    /// The model file cannot be read.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The model that a query names cannot be used.
+    /// The model named in a query cannot be used.
     #[error("{function}: the model {path:?}: {problem}")]
     InQuery {
         /// The function.
         function: String,
-        /// What the query calls the model.
+        /// The name of the model in the query.
         path: String,
-        /// What is wrong with it.
+        /// The underlying error.
         problem: Box<BatchError>,
     },
-    /// Columns that are features of the model, and are not there.
+    /// Columns for some features of the model are missing.
     #[error(
         "the model has {features} features, of which the batches lack {}: {}; they have {}: name the columns as the features",
         lacking.len(), listed(lacking), listed(columns)
     )]
     Lacking {
-        /// How many features there are.
+        /// Number of features.
         features: usize,
-        /// Those without a column.
+        /// The features without a column.
         lacking: Vec<String>,
-        /// The columns that are there.
+        /// The existing columns.
         columns: Vec<String>,
     },
-    /// Columns that are taken in order, and are not as many as features.
+    /// The columns are used in order, but their number differs from that of the features.
     #[error(
         "the batches have {} columns that may be features ({}), and the model wants {wanted}, one for each: leave others out, or name \
          them in keep", columns.len(), listed(columns)
     )]
     Count {
-        /// The columns that are there and are not kept.
+        /// The existing columns that are not kept.
         columns: Vec<String>,
-        /// How many features there are.
+        /// Number of features.
         wanted: usize,
     },
-    /// Two columns of one name.
+    /// Two columns have the same name.
     #[error("the batches have two columns {name:?}; give each a name of its own")]
     SameName {
         /// The name.
         name: String,
     },
-    /// A column that holds no numbers.
+    /// The type of a column is not supported.
     #[error("{place} is of the type {given}; {}", wanted_type(*has_categories))]
     Type {
         /// The column or the argument.
@@ -71,7 +71,7 @@ pub enum BatchError {
         /// Whether the model has categories for it.
         has_categories: bool,
     },
-    /// A category that was not there in training, of a model that refuses those.
+    /// A category did not occur in training, and the model rejects unknown categories.
     #[error(
         "{place} holds {given:?}, which is no category of it in training; there are {}: give one of them, or leave the value missing",
         listed(known)
@@ -79,30 +79,30 @@ pub enum BatchError {
     Category {
         /// The column or the argument.
         place: String,
-        /// What it holds.
+        /// The value of the cell.
         given: String,
         /// The categories of the model.
         known: Vec<String>,
     },
-    /// A cell that is neither a number nor one of the categories.
+    /// A cell is neither a number nor a category.
     #[error(
         "{place} {problem}; give the number or category that the model was trained on, or leave the value missing"
     )]
     Cell {
         /// The column or the argument.
         place: String,
-        /// What is wrong with it.
+        /// The problem found.
         problem: CellError,
     },
-    /// Columns to keep that are not there.
+    /// Columns to keep do not exist.
     #[error("keep names {}, and the batches have {}", listed(lacking), listed(columns))]
     Keep {
-        /// Those that are not there.
+        /// The missing columns.
         lacking: Vec<String>,
-        /// The columns that are there.
+        /// The existing columns.
         columns: Vec<String>,
     },
-    /// Two columns of the results would have one name.
+    /// Two columns of the results would have the same name.
     #[error(
         "the results would have two columns {name:?}; rename the one that is kept, or ask for the layout of lists"
     )]
@@ -110,7 +110,7 @@ pub enum BatchError {
         /// The name.
         name: String,
     },
-    /// Two players of one name, where each is a field.
+    /// Two players have the same name, although each is a field of the result.
     #[error(
         "two features of the model are called {name:?}, and each is a field of the result; give them other names by feature_names"
     )]
@@ -118,34 +118,35 @@ pub enum BatchError {
         /// The name.
         name: String,
     },
-    /// As many names as there are features, or outputs, are wanted.
+    /// The number of names differs from the number of features or outputs.
     #[error(
         "there are {given} names of {what}, and the model has {wanted}; give one for each, in the order of the model"
     )]
     Names {
-        /// Features, or outputs.
+        /// "features" or "outputs".
         what: &'static str,
-        /// How many names are given.
+        /// Number of names passed.
         given: usize,
-        /// How many are wanted.
+        /// Expected number of names.
         wanted: usize,
     },
-    /// A background that is not one of this model.
+    /// The width of the background differs from the number of features.
     #[error(
         "rows of the background have {given} numbers, and the model wants {wanted}, one for each feature"
     )]
     Background {
-        /// The columns of the background.
+        /// Number of columns of the background.
         given: usize,
-        /// The features of the model.
+        /// Number of features of the model.
         wanted: usize,
     },
-    /// What is behind the link was asked for without a background, or of a model that has no link.
+    /// The output after the link function was requested without a background, or for a model without a link
+    /// function.
     #[error(
         "what the model says behind its link is explained against rows: give a background and a tree ensemble, or leave behind_link out"
     )]
     Link,
-    /// Numbers of arguments that do not fit.
+    /// The number of arguments is wrong.
     #[error(
         "{function} wants {wanted} numbers{}, one for each feature of the model in its order ({}), and is given {given}",
         if *after_model { " after the model" } else { "" }, listed(features)
@@ -153,16 +154,16 @@ pub enum BatchError {
     Arguments {
         /// The function.
         function: String,
-        /// How many arguments are given.
+        /// Number of arguments passed.
         given: usize,
-        /// How many are wanted.
+        /// Expected number of arguments.
         wanted: usize,
-        /// Whether these come after that which names the model.
+        /// Whether these come after the argument that names the model.
         after_model: bool,
         /// The names of the features.
         features: Vec<String>,
     },
-    /// The model is not named by a text that is written in the query.
+    /// The first argument is not a text literal that names the model.
     #[error(
         "{function} wants the model first, as a text in the query: {function}('model.json', a, b, …); it is read when the query is \
          planned, so that a column or the result of another function cannot name it"
@@ -171,27 +172,27 @@ pub enum BatchError {
         /// The function.
         function: String,
     },
-    /// More numbers than lists of a batch can hold.
+    /// The lists of a batch would exceed the maximum length.
     #[error(
         "a batch of {rows} rows has more values than lists of Arrow hold (2147483647): give smaller batches, or ask for the layout \
          of columns"
     )]
     TooLong {
-        /// How many rows.
+        /// Number of rows.
         rows: usize,
     },
-    /// The threads could not be started.
+    /// The threads cannot be started.
     #[error("cannot start {threads} threads: {problem}")]
     Threads {
-        /// How many.
+        /// Number of threads.
         threads: usize,
-        /// What the system said.
+        /// The error of the system.
         problem: String,
     },
-    /// Whoever gives the batches, or the models that queries name, failed.
+    /// The source of the batches, or of the models named in queries, failed.
     #[error("{0}")]
     Input(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Arrow arrays could not be created or read.
+    /// An error of Arrow arrays.
     #[error(transparent)]
     Arrow(#[from] ArrowError),
     /// The session does not accept the function.
@@ -200,20 +201,20 @@ pub enum BatchError {
 }
 
 impl BatchError {
-    /// As an error of a query that is planned.
+    /// Converts to an error in the planning of a query.
     pub(crate) fn in_plan(self) -> DataFusionError {
         DataFusionError::Plan(self.to_string())
     }
 }
 
-/// Of a background that cannot be made.
+/// An error of creating a background.
 impl From<GameError> for BatchError {
     fn from(error: GameError) -> Self {
         Self::Explain(error.into())
     }
 }
 
-/// As an error of a query that runs.
+/// Converts to an error in the execution of a query.
 impl From<BatchError> for DataFusionError {
     fn from(error: BatchError) -> Self {
         Self::External(Box::new(error))
@@ -229,7 +230,7 @@ fn wanted_type(has_categories: bool) -> &'static str {
     }
 }
 
-/// Names in a line: the first of them, and how many more there are.
+/// Formats the first names, and the number of the others.
 fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "none".to_owned();

@@ -1,4 +1,4 @@
-//! What a program reads: the names of the columns once, then batches of rows.
+//! Formatting of a program's input: the names of the columns once, then batches of rows.
 
 use std::io::Write;
 
@@ -8,12 +8,12 @@ use crate::column::Column;
 use crate::error::ProgramError;
 use crate::options::Format;
 
-/// Writes rows as a program reads them.
+/// Writes rows in the format of a program.
 #[derive(Debug)]
 pub(crate) struct Requests {
     format: Format,
     columns: Vec<Column>,
-    /// What is written before the first batch.
+    /// The bytes before the first batch.
     head: Vec<u8>,
 }
 
@@ -38,7 +38,7 @@ impl Requests {
         self.columns.len()
     }
 
-    /// Refuses rows that no program could read.
+    /// Returns an error for rows that cannot be written.
     pub(crate) fn check(&self, rows: Rows<'_>) -> Result<(), ProgramError> {
         if rows.columns() != self.columns.len() {
             let (given, wanted) = (rows.columns(), self.columns.len());
@@ -67,14 +67,14 @@ impl Requests {
         Ok(())
     }
 
-    /// Returns the cells of a row as the line of CSV that has them.
+    /// Returns the cells of a row as a line of CSV.
     pub(crate) fn cells(&self, row: Rows<'_>) -> String {
         let text = lines(&self.columns, row);
         let text = String::from_utf8_lossy(&text);
         text.split_once('\n').map_or("", |(_, cells)| cells).trim_end_matches('\n').to_owned()
     }
 
-    /// A batch of rows that were checked.
+    /// Writes a batch of validated rows.
     pub(crate) fn batch(&self, rows: Rows<'_>) -> Result<Vec<u8>, ProgramError> {
         match self.format {
             Format::Csv => Ok(lines(&self.columns, rows)),
@@ -84,7 +84,7 @@ impl Requests {
     }
 }
 
-/// The refusal of a text that has more than one line.
+/// Returns the error for a text with line breaks.
 fn breaks_a_line(column: &Column, text: &str) -> ProgramError {
     ProgramError::options(format!(
         "column {:?} has the text {text:?}, which breaks a line; rename it, or let the program read Arrow",
@@ -92,7 +92,7 @@ fn breaks_a_line(column: &Column, text: &str) -> ProgramError {
     ))
 }
 
-/// The line with the names of the columns.
+/// Writes the line with the names of the columns.
 fn header(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
     let mut line = Vec::new();
     for (index, column) in columns.iter().enumerate() {
@@ -112,7 +112,7 @@ fn header(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
     Ok(line)
 }
 
-/// The number of rows, and a line for each.
+/// Writes the number of rows, and a line for each.
 fn lines(columns: &[Column], rows: Rows<'_>) -> Vec<u8> {
     let mut lines = Vec::with_capacity(8 * rows.values().len() + 16);
     lines.extend(format!("{}\n", rows.len()).as_bytes());
@@ -122,7 +122,7 @@ fn lines(columns: &[Column], rows: Rows<'_>) -> Vec<u8> {
                 lines.push(b',');
             }
             if value.is_nan() {
-                // A line with nothing on it would be no row.
+                // Write `""`: CSV readers skip empty lines.
                 lines.extend(if columns.len() == 1 { &b"\"\""[..] } else { b"" });
             } else if !column.with_text(value, &mut |word| text(&mut lines, word)) {
                 number(&mut lines, value);
@@ -133,10 +133,11 @@ fn lines(columns: &[Column], rows: Rows<'_>) -> Vec<u8> {
     lines
 }
 
-/// A number with the fewest digits that read back to the same bits.
+/// Writes a number with the fewest digits that read back to the same bits.
 fn number(line: &mut Vec<u8>, value: f64) {
     let whole = value as i64;
-    // Below 2^53 all digits of a whole number are needed. Zero may be negative.
+    // Below 2^53, the shortest form of an integer has all its digits. Zero is handled separately, because it
+    // may be negative.
     let written = if whole as f64 == value && whole.unsigned_abs() < 1 << 53 && whole != 0 {
         write!(line, "{whole}")
     } else if value == 0.0 {
@@ -147,7 +148,7 @@ fn number(line: &mut Vec<u8>, value: f64) {
     debug_assert!(written.is_ok(), "there is always room");
 }
 
-/// A text, in quotes where it needs them.
+/// Writes a text, quoted if necessary.
 fn text(line: &mut Vec<u8>, text: &str) {
     let blank_ends = text.trim().len() < text.len();
     if text.is_empty() || blank_ends || text.contains(['"', ',', ';', '\t', '\'', '#']) {
@@ -161,7 +162,7 @@ fn text(line: &mut Vec<u8>, text: &str) {
 
 #[cfg(feature = "arrow")]
 mod arrow {
-    //! The same as a stream of Arrow.
+    //! Writer of rows to an Arrow stream.
 
     use apportion_games::Rows;
     use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter};
@@ -174,13 +175,13 @@ mod arrow {
         ArrowWriter::stream(Vec::new(), columns.iter().map(|column| (column.name(), kind(column))), &[])
     }
 
-    /// The schema.
+    /// Writes the schema.
     pub(super) fn head(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
         let mut writer = writer(columns).map_err(|error| ProgramError::options(error.to_string()))?;
         Ok(std::mem::take(writer.sink()))
     }
 
-    /// A record batch.
+    /// Writes a record batch.
     pub(super) fn batch(columns: &[Column], rows: Rows<'_>) -> Result<Vec<u8>, ProgramError> {
         let cells = |(index, column): (usize, &Column)| {
             let numbers = rows.iter().map(|row| row[index]);
@@ -203,7 +204,7 @@ mod arrow {
             writer.write(&cells)?;
             Ok(std::mem::take(writer.sink()))
         };
-        // Texts may be longer than a batch can hold.
+        // Texts may be too long for a record batch.
         write().map_err(|error: std::io::Error| ProgramError::options(error.to_string()))
     }
 }
@@ -254,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Codes of two texts, or numbers of which one is spelled at length.
+    /// A column of texts if `true`; otherwise a column of numbers that spells one of them as "1.50".
     #[derive(Debug)]
     struct Cells(bool);
 

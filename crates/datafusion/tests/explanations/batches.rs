@@ -1,4 +1,4 @@
-//! Record batches in, record batches out.
+//! Tests of explaining record batches.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn values_against_a_background_are_the_same_bits_whatever_the_batches() {
     let trees = || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz")).background(background.clone());
     for asked in [trees(), trees().keep_tables()] {
         let explainer = asked.keep(["id"]).build().unwrap();
-        // Tables that are kept are laid out otherwise, so that their last bits may be others.
+        // Cached tables have a different layout, so their last bits may differ from those without the cache.
         let wanted = explainer.explain(&rows).unwrap();
         for size in [1, 7, 100, 300] {
             let batches = (0..300).step_by(size).map(|first| rows.slice(first, size.min(300 - first)));
@@ -106,7 +106,7 @@ fn columns_are_found_by_their_names_in_any_order() {
         explainer().explain(&rows.project(&backwards).unwrap()).unwrap(),
     );
     assert_eq!(one, other);
-    // Columns that no feature is called by, and an id that is not kept, are left out.
+    // Columns that match no feature, and an `id` that is not kept, are ignored.
     let more = RecordBatch::try_from_iter(
         rows.schema_ref()
             .fields()
@@ -116,7 +116,7 @@ fn columns_are_found_by_their_names_in_any_order() {
             .zip(rows.columns().iter().cloned().chain([Arc::new(NullArray::new(40)) as ArrayRef])),
     );
     assert_eq!(explainer().explain(&more.unwrap()).unwrap(), one);
-    // A model without names takes all that are not kept.
+    // A model without feature names uses all columns that are not kept.
     let unnamed = BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz")).keep(["id"]).build().unwrap();
     assert_eq!(unnamed.explain(&rows).unwrap(), one);
 }
@@ -160,7 +160,7 @@ fn several_outputs_are_lines_or_lists() {
     for (place, column) in [(1, 2), (2, 3)] {
         assert_eq!(bits(lists.column(place).as_list::<i32>().values()), bits(lines.column(column)));
     }
-    // Rows × features × outputs, where the lines have a column for each feature.
+    // The lists are ordered by row, feature and output; the lines have one column per feature.
     let by_feature = lists.column(3).as_list::<i32>();
     let leaves = bits(by_feature.values().as_list::<i32>().values());
     for feature in 0..4 {
@@ -210,7 +210,7 @@ fn every_type_of_number_is_taken_and_null_is_missing() {
     }
 }
 
-/// Rows with words, and what the library of the model says of them.
+/// Reads rows with categories, and the results of the model's library for them.
 fn words() -> serde_json::Value {
     let mut text = String::new();
     let file = std::fs::File::open(fixture("words.json.gz")).unwrap();
@@ -248,7 +248,7 @@ fn words_are_the_categories_of_the_model() {
             predictions.value(row)
         );
     }
-    // The same words in another type of text.
+    // The same categories in another text type.
     let other = datafusion_common::arrow::compute::cast(rows.column(0), &DataType::LargeUtf8).unwrap();
     let mut columns = rows.columns().to_vec();
     columns[0] = other;

@@ -1,19 +1,19 @@
-//! Where the pixels of an image are in a model's row.
+//! Positions of an image's pixels in a model's row.
 
 use super::scale::PixelScale;
 use super::{Image, check_channels, check_size};
 use crate::error::MediaError;
 
-/// In which order a row has the numbers of an image.
+/// The order of an image's numbers in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelOrder {
     /// All of the first channel row by row, then all of the second: shape \[channels, height, width\].
     First,
-    /// Pixel by pixel, the channels of a pixel side by side: shape \[height, width, channels\].
+    /// Pixel by pixel, with the channels of a pixel next to each other: shape \[height, width, channels\].
     Last,
 }
 
-/// The images that a model takes, and where their pixels are in its rows.
+/// The image size that a model expects, and the positions of the pixels in its rows.
 ///
 /// ```
 /// use apportion_media::{ChannelOrder, Layout};
@@ -34,7 +34,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Images of `height` × `width` pixels of `channels` numbers.
+    /// Returns the layout of images of `height` × `width` pixels with `channels` numbers each.
     ///
     /// # Errors
     ///
@@ -50,13 +50,14 @@ impl Layout {
         Ok(Self { height, width, channels, order })
     }
 
-    /// The layout that the shape of a row means: \[28, 28\] is grey; \[1, 28, 28\] and \[3, 32, 32\] have their channels first,
-    /// \[28, 28, 1\] and \[32, 32, 3\] last. The shape is of one row: without the batch.
+    /// Returns the layout for the shape of a row, without the batch dimension. \[28, 28\] is grey; \[1, 28,
+    /// 28\] and \[3, 32, 32\] are channels-first, \[28, 28, 1\] and \[32, 32, 3\] channels-last.
     ///
     /// # Errors
     ///
-    /// [`MediaError::Shape`] if it is no shape of images, or that of several: a flat row (see [`flat_square`](Self::flat_square)), or
-    /// 1 or 3 at both ends; [`MediaError::EmptyImage`] and [`MediaError::TooManyPixels`].
+    /// [`MediaError::Shape`] if the shape is not an image shape or is ambiguous: a flat row (see
+    /// [`flat_square`](Self::flat_square)), or 1 or 3 at both ends; [`MediaError::EmptyImage`] and
+    /// [`MediaError::TooManyPixels`].
     pub fn from_shape(shape: &[usize]) -> Result<Self, MediaError> {
         let refuse = |problem| Err(MediaError::Shape { shape: shape.to_vec(), problem });
         let is_channels = |size: usize| size == 1 || size == 3;
@@ -79,11 +80,12 @@ impl Layout {
         }
     }
 
-    /// Square grey images in flat rows of `features` numbers, row by row: 784 are 28 × 28.
+    /// Returns the layout of square grey images in flat rows of `features` numbers, row by row: 784 means 28
+    /// × 28.
     ///
     /// # Errors
     ///
-    /// [`MediaError::Shape`] if the number is not a square, otherwise as [`new`](Self::new).
+    /// [`MediaError::Shape`] if the number is not a square, otherwise same as [`new`](Self::new).
     pub fn flat_square(features: usize) -> Result<Self, MediaError> {
         let side = features.isqrt();
         match side * side == features {
@@ -92,43 +94,43 @@ impl Layout {
         }
     }
 
-    /// Rows of pixels.
+    /// Returns the number of rows of pixels.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Pixels of a row.
+    /// Returns the number of pixels of a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Numbers of a pixel: 1 or 3.
+    /// Returns the number of channels of a pixel: 1 or 3.
     pub fn channels(&self) -> usize {
         self.channels
     }
 
-    /// In which order the numbers are.
+    /// Returns the order of the numbers.
     pub fn order(&self) -> ChannelOrder {
         self.order
     }
 
-    /// Numbers of a row.
+    /// Returns the number of features of a row.
     pub fn features(&self) -> usize {
         self.height * self.width * self.channels
     }
 
-    /// The column of a row in which `channel` of a pixel is.
+    /// Returns the column of a row that contains `channel` of a pixel.
     ///
     /// # Panics
     ///
-    /// If there is no such pixel or channel.
+    /// If the pixel or channel does not exist.
     pub fn feature(&self, row: usize, column: usize, channel: usize) -> usize {
         let is_inside = row < self.height && column < self.width && channel < self.channels;
         assert!(is_inside, "channel {channel} of pixel {row}, {column} of another layout");
         self.feature_at(row * self.width + column, channel)
     }
 
-    /// The column of `channel` of the pixel that comes at `pixel`, row by row.
+    /// Returns the column of `channel` of the pixel with index `pixel`, counted row by row.
     pub(super) fn feature_at(&self, pixel: usize, channel: usize) -> usize {
         match self.order {
             ChannelOrder::First => channel * self.height * self.width + pixel,
@@ -136,16 +138,17 @@ impl Layout {
         }
     }
 
-    /// The row of `image`, its pixels on the model's `scale`.
+    /// Returns the row of `image`, with its pixels converted to the model's `scale`.
     ///
     /// # Errors
     ///
-    /// [`MediaError::ImageMismatch`] if the image has another size or other channels, [`MediaError::ScaleMismatch`] if the scale has.
+    /// [`MediaError::ImageMismatch`] if the image has a different size or different channels,
+    /// [`MediaError::ScaleMismatch`] if the scale has different channels.
     pub fn row(&self, image: &Image, scale: &PixelScale) -> Result<Vec<f64>, MediaError> {
         self.row_of("the image", image, scale)
     }
 
-    /// The row of `image`, which an error calls `what`.
+    /// Returns the row of `image`; errors refer to the image as `what`.
     pub(super) fn row_of(
         &self,
         what: &'static str,

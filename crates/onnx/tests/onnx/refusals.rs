@@ -1,4 +1,4 @@
-//! Files and rows that are refused, each with what is wrong.
+//! Tests of files and rows that are rejected, each with its error.
 
 use std::sync::mpsc;
 use std::thread;
@@ -119,7 +119,7 @@ fn a_damaged_file_is_an_error_or_another_network_but_no_panic() {
     assert!(refused > 100, "only {refused} were refused");
 }
 
-/// Whether a file is refused. One that is neither refused nor read within a minute is a failure, as is a panic.
+/// Returns whether a file is rejected. Panics if it is neither rejected nor read within a minute.
 fn is_refused(bytes: Vec<u8>, damage: &str) -> bool {
     let (sender, answer) = mpsc::channel();
     thread::spawn(move || sender.send(Network::from_bytes(&bytes).is_err()));
@@ -132,7 +132,7 @@ fn a_number_without_an_end_is_refused_wherever_it_is() {
     let bytes = one_node(DataType::FLOAT, &["N", "2"], tall, vec![]);
     let number = [&[0xff; 8][..], &[0x7f]].concat();
     let start = bytes.windows(9).position(|window| window == number).unwrap();
-    // The largest number takes nine bytes. Three fields after it make room for more.
+    // The largest number takes nine bytes; the three fields after it provide room for more.
     for length in [10, 11, 12] {
         let mut endless = bytes.clone();
         endless[start..start + length].fill(0xff);
@@ -209,7 +209,7 @@ fn inputs_and_outputs_of_other_types_are_refused() {
         matches!(&error, OnnxError::ElementType { what, given, .. } if what == "output label" && given == "INT64"),
         "{error:?}"
     );
-    // Not stated in the file: the trial run finds it.
+    // The file does not declare the type, so the trial run finds it.
     let error = refusal(&file(input(), vec![bare("label")], label(), vec![]));
     assert!(matches!(&error, OnnxError::ElementType { what, .. } if what == "output label"), "{error:?}");
 }
@@ -259,18 +259,18 @@ fn an_input_without_room_for_rows_is_refused() {
 
 #[test]
 fn graphs_that_do_not_hold_together_are_refused() {
-    // A weight of four numbers that has three.
+    // A weight declared with four numbers that has three.
     let add = || node("Add", "x b", "y");
     let short = one_node(DataType::FLOAT, &["N", "4"], add(), vec![weight("b", &[4], &[1.0; 3])]);
     assert!(matches!(refusal(&short), OnnxError::Load { .. }));
-    // A value that nothing computes.
+    // A value that no node computes.
     let missing = one_node(DataType::FLOAT, &["N", "4"], add(), vec![]);
     assert!(matches!(refusal(&missing), OnnxError::Load { .. }), "{:?}", refusal(&missing));
-    // A product of shapes that do not match.
+    // A matrix product of shapes that do not match.
     let weights = vec![weight("b", &[3, 1], &[1.0; 3])];
     let product = one_node(DataType::FLOAT, &["N", "4"], node("MatMul", "x b", "y"), weights);
     assert!(matches!(refusal(&product), OnnxError::Trial { .. }));
-    // Batches that fit in no memory.
+    // Batches that do not fit into memory.
     for shape in [["N", "4294967296", "4294967296"], ["N", "65536", "4096"], ["1000000", "1", "1000"]] {
         let error = refusal(&one_node(DataType::FLOAT, &shape, node("Relu", "x", "y"), vec![]));
         assert!(error.to_string().contains("more than 134217728 elements"), "{error}");
@@ -314,7 +314,7 @@ fn rows_of_another_width_are_refused_with_both_widths() {
     let network = Network::from_bytes(&doubling()).unwrap();
     let error = network.predictions(Rows::new(&[1.0, 2.0, 3.0], 3)).unwrap_err();
     assert!(matches!(error, OnnxError::Game(GameError::Width { given: 3, wanted: 2, .. })), "{error:?}");
-    // A game takes the error as its own.
+    // A game returns the error unchanged.
     let background = Background::baseline([0.0; 3]).unwrap();
     let error = MarginalGame::new(&network, &[1.0; 3], &background).err().unwrap();
     assert!(matches!(error, GameError::Width { given: 3, wanted: 2, .. }), "{error:?}");
@@ -331,7 +331,7 @@ fn missing_and_infinite_values_are_refused_with_row_and_column() {
             OnnxError::Game(GameError::InfiniteInput { what, column: 1, value, .. }) if what == "row 1" && value == bad
         ));
     }
-    // In a game, a missing value in the explicand is found at the first coalition that has it.
+    // In a game, a missing value in the explicand is reported for the first coalition that contains it.
     let background = Background::baseline([0.0, 0.0]).unwrap();
     let game = MarginalGame::new(&network, &[1.0, f64::NAN], &background).unwrap();
     let error = game.values(&Coalitions::from_masks(2, [0b01, 0b11]), &mut [0.0; 4]).unwrap_err();
@@ -360,7 +360,7 @@ fn a_token_outside_the_vocabulary_is_refused_with_its_row() {
     rows[3 * 150 + 2] = 4.0;
     let error = network.predictions(Rows::new(&rows, 3)).unwrap_err();
     assert!(matches!(error, OnnxError::Run { row: 150, .. }), "{error:?}");
-    // The network is none the worse for it.
+    // The network still works after the error.
     assert_eq!(network.predictions(Rows::new(&[1.0, 1.0, 1.0], 3)).unwrap(), [1.0, 10.0]);
 }
 
@@ -379,7 +379,7 @@ fn predictions_that_are_not_finite_are_refused_with_row_and_output() {
     assert!(network.predict(Rows::new(&rows, 2), &mut [0.0; 200]).is_err());
 }
 
-/// A gzip stream of these bytes.
+/// Compresses bytes with gzip.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     use std::io::Write;
 

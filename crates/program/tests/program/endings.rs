@@ -1,4 +1,4 @@
-//! Programs that end, hang, or close their streams.
+//! Tests of programs that end, hang, or close their streams.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,8 @@ use apportion_program::ProgramError;
 
 use crate::common::{FIRST, line_of, options, predictions, refusal, runs, shell, start};
 
-/// A server that answers `$x`, and does something before it answers its batch `at` for the first time in the life of `folder`.
+/// Returns a server that answers `$x`, and runs `what` before it answers batch `at`, but only once per
+/// `folder`.
 fn once(folder: &std::path::Path, at: usize, what: &str) -> String {
     let mark = folder.join("done");
     let mark = mark.display();
@@ -27,7 +28,7 @@ fn a_command_that_is_not_there_is_named_by_the_shell() {
 fn a_program_that_dies_at_the_start_is_quoted() {
     let error =
         refusal("echo loading; echo 'Traceback:' >&2; echo \"KeyError: 'age'\" >&2; exit 3", &options());
-    // What it wrote to standard output may be seen first.
+    // Its standard output may be seen first.
     assert!(matches!(error, ProgramError::Ended { .. } | ProgramError::NotNumbers { .. }), "{error}");
     let error = refusal("echo 'Traceback:' >&2; echo \"KeyError: 'age'\" >&2; exit 3", &options());
     let text = error.to_string();
@@ -79,7 +80,7 @@ fn restarts_are_counted_for_each_batch() {
     let server = shell("echo $x", "[ $batch = 4 ] && exit 1; echo");
     let program = start(&server, &options().batch_rows(1)).unwrap();
     assert_eq!(predictions(&program, &ROWS).unwrap(), VALUES);
-    // Three of its own of each process, the first of which has answered the trial.
+    // Each process answers three batches; the first one answered those of the trial.
     assert_eq!(program.restarts(), 2);
 }
 
@@ -94,7 +95,7 @@ fn a_program_that_hangs_is_killed_with_all_that_it_started() {
     assert!(hint.contains("flush"), "{hint}");
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     let id = line_of(&file);
-    // It takes a moment until a process that was killed is gone.
+    // It takes a moment until a killed process is gone.
     let gone = (0..500).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
         !runs(&id)
@@ -134,7 +135,8 @@ fn closed_streams_are_told_apart() {
     for (closed, stream) in [("0<&-", "input"), ("1>&-", "output")] {
         let server =
             shell("echo $x", &format!("[ $batch = 2 ] && {{ echo; exec {closed}; sleep 1000; }}; echo"));
-        // What is written before is in the pipe, so that each batch is more than a pipe holds: else it may be written whole before nobody reads.
+        // Make each batch larger than a pipe buffer. Otherwise it could be written completely before the
+        // stream is closed.
         let program = start(&server, &options().restarts(0).batch_rows(40_000)).unwrap();
         let rows = [1.0, 2.0].repeat(120_000);
         let error = predictions(&program, &rows).unwrap_err();
@@ -150,7 +152,8 @@ fn what_a_program_started_in_the_background_ends_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("id");
     let path = file.display();
-    // With its streams, without them, ignoring signals, from a subshell that is gone, and after a failure.
+    // Background processes with and without open streams, ignoring signals, started from a subshell that has
+    // ended, and after a failure.
     for (background, ending) in [
         (format!("sleep 1000 & echo $! > {path}"), ""),
         (format!("sleep 1000 >/dev/null 2>&1 </dev/null & echo $! > {path}"), ""),
@@ -164,7 +167,7 @@ fn what_a_program_started_in_the_background_ends_with_it() {
         let id = line_of(&file);
         assert!(runs(&id), "{background}");
         drop(program);
-        // It takes a moment until a process that was killed is gone.
+        // It takes a moment until a killed process is gone.
         let gone = (0..500).any(|_| {
             std::thread::sleep(Duration::from_millis(10));
             !runs(&id)

@@ -1,11 +1,12 @@
-//! Programs that run, and answer what is no answer.
+//! Tests of programs that run, but whose answers are invalid.
 
 use apportion_games::{Model, Rows};
 use apportion_program::{Column, Program, ProgramError, ProgramOptions};
 
 use crate::common::{FIRST, columns, options, predictions, refusal, shell, start};
 
-/// The error of a server that answers two batches as it should, and does `then` in the third, which has three rows.
+/// Returns the error of a server that answers two batches correctly, and runs `then` in the third one, which
+/// has three rows.
 fn third(then: &str) -> ProgramError {
     let server =
         shell(":", &format!("case $batch in 1) echo 1;; 2) echo 1; echo 1;; *) {then};; esac; echo"));
@@ -34,7 +35,7 @@ fn a_program_that_never_stops_writing_is_refused() {
         "{error}"
     );
     let error = refusal("yes ''", &options());
-    // It may be seen that the rows were not read before it is that their answers are not there.
+    // Either problem may be detected first: the unread rows, or the missing answers.
     let is_told =
         matches!(error, ProgramError::RowCount { given: 0, wanted: 1, .. } | ProgramError::Unasked { .. });
     assert!(is_told, "{error}");
@@ -88,7 +89,8 @@ fn a_program_that_draws_or_counts_is_no_function() {
     assert!(error.to_string().starts_with(says), "{error}");
 }
 
-/// A server that reads all rows of a batch, and then writes `$x` and what `more` adds, `$sum` being the sum of x over the batch.
+/// Returns a server that reads all rows of a batch, and then writes the result of `more` for each, an
+/// expression of `x`, the sum `sum` of x over the batch, `count` and `calls`.
 fn batchwise(more: &str) -> String {
     format!(
         "read header; calls=0; while read count; do calls=$((calls + 1)); sum=0; all=''; i=0; \
@@ -104,7 +106,8 @@ fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
         Program::start(&batchwise(more), &columns(), Rows::new(rows, 2), &options())
     };
     for (more, first, second) in [
-        // The value less the mean of the batch, of the two other kinds, the sum, the number of rows, and the calls.
+        // Outputs that depend on the mean of the batch, the sum of the other rows, the sum, the number of
+        // rows, and the number of calls.
         ("x * count - sum", 0.0, -9.0),
         ("sum - x", 0.0, 11.0),
         ("sum", 1.0, 12.0),
@@ -118,7 +121,7 @@ fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
         };
         assert_eq!((row.as_str(), *was, *is), ("1,2", first, second), "{more}: {error}");
     }
-    // The last row of the batch is compared, too.
+    // The last row of the batch is compared as well.
     let error = begun("x + (count > 1 && x == 7)", &rows).unwrap_err();
     assert!(
         error.to_string().starts_with("output 0 of the row \"7,0\" is 8 in a batch of 3 rows and 7 alone")
@@ -130,14 +133,14 @@ fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
 #[test]
 fn outputs_that_depend_on_the_batch_are_refused_in_the_run_if_the_start_had_one_row() {
     let program = start(&batchwise("x * count - sum"), &options()).unwrap();
-    // Equal rows show no difference.
+    // The dependence on the batch does not show for equal rows.
     assert_eq!(predictions(&program, &[3.0, 0.0, 3.0, 0.0]).unwrap(), [0.0, 0.0]);
     let error = predictions(&program, &[3.0, 0.0, 5.0, 0.0]).unwrap_err().to_string();
     assert!(
         error.starts_with("output 0 of the row \"5,0\" is 2 in a batch of 2 rows and 0 alone"),
         "{error}"
     );
-    // In batches of one row each there is nothing that a row could depend on.
+    // With one row per batch, outputs cannot depend on other rows.
     let program = start(&batchwise("x * count - sum"), &options().batch_rows(1)).unwrap();
     assert_eq!(predictions(&program, &[3.0, 0.0, 5.0, 0.0]).unwrap(), [0.0, 0.0]);
     program.finish().unwrap();

@@ -1,4 +1,4 @@
-//! What sound programs answer arrives as it was meant.
+//! Tests that the outputs of correct programs are returned unchanged.
 
 use apportion_games::{Background, MarginalGame, Model, Rows};
 use apportion_program::{Column, Program};
@@ -45,7 +45,7 @@ fn threads_and_workers_give_the_same_bits() {
 
 #[test]
 fn workers_work_at_the_same_time() {
-    // Each process waits for the other to have begun.
+    // Each process waits until the other has started.
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().display();
     let meet = format!(": > {folder}/$$; while [ $(ls {folder} | wc -l) -lt 2 ]; do sleep 0.01; done");

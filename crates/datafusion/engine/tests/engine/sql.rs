@@ -1,4 +1,4 @@
-//! Queries.
+//! Tests of queries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use datafusion::prelude::{SessionContext, col};
 use crate::common::{FEATURES, batch, bits, diabetes, ensemble, explainer, numbers, of_library};
 use crate::session::{found, session};
 
-/// The values of each feature, by their bits, of a column of explanations.
+/// Returns the values of each feature, as bits, of a column of explanations.
 fn values(explanations: &dyn Array) -> Vec<Vec<u64>> {
     let values = explanations.as_struct().column_by_name("values").unwrap();
     values.as_struct().columns().iter().map(|column| bits(column)).collect()
@@ -81,7 +81,7 @@ async fn fields_can_be_asked_for_filtered_by_and_unnested() {
     let columns: Vec<Vec<u64>> = unnested.columns()[1..].iter().map(|column| bits(column)).collect();
     assert_eq!(columns, wanted);
 
-    // A query of several steps: those whose prediction is most due to one feature.
+    // A query with several steps: the rows whose predictions one feature increases most.
     let query = format!(
         "SELECT id, e['values']['s5'] AS of_s5 FROM (SELECT id, {call} AS e FROM parquet_rows)
          WHERE e['values']['s5'] > 0 AND e['prediction'] > e['base'] ORDER BY of_s5 DESC LIMIT 5"
@@ -148,7 +148,7 @@ async fn nulls_are_missing_values_and_no_rows_are_no_rows() {
         let constant =
             found(&session, &format!("SELECT explain_row(0.01, 0.01, 0.01, {missing}, {rest})")).await;
         assert_eq!(values(constant.column(0)), wanted, "{missing}");
-        // Beside a column, too.
+        // Also next to a column.
         let table = "(VALUES (0.01), (0.01)) AS t (a)";
         let beside =
             found(&session, &format!("SELECT explain_row(a, 0.01, a, {missing}, {rest}) FROM {table}")).await;
@@ -187,7 +187,7 @@ async fn a_model_is_read_once_for_a_session_and_a_call_is_computed_once_for_a_qu
         BatchExplainer::of_model(model, Background::baseline(vec![0.0; 2])?).build()
     })
     .unwrap();
-    // Other rows each time: a function remembers its last ones.
+    // Use different rows each time, because a function caches its last results.
     let rows = |first: f64| format!("(VALUES ({first}, 2.5), ({}, 4.5)) AS t (a, b)", first + 1.0);
     found(&session, &format!("SELECT explain_sum('sum', a, b)['base'] AS base FROM {}", rows(1.5))).await;
     let cost = predicted.swap(0, Ordering::SeqCst);
@@ -244,7 +244,7 @@ async fn the_word_explain_is_a_function_where_sql_takes_it_for_one() {
             first.column(0)
         );
     }
-    // Dialects without commas at the end of a list take it everywhere.
+    // Dialects without trailing commas accept the function name everywhere.
     let mut config = datafusion::prelude::SessionConfig::new();
     config.options_mut().sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
     let mut other = SessionContext::new_with_config(config);
