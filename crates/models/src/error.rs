@@ -32,7 +32,7 @@ pub enum ModelError {
     NoLoss {
         /// The given target.
         target: f64,
-        /// What the outputs of the model are.
+        /// The kind of outputs of the model.
         link: &'static str,
         /// How to fix it.
         wanted: &'static str,
@@ -54,7 +54,7 @@ pub enum ModelError {
     Json {
         /// The byte offset in the uncompressed document.
         offset: usize,
-        /// What was found and what was expected.
+        /// The value found and the value expected.
         problem: String,
     },
     /// The bytes are not a complete UBJ document.
@@ -62,13 +62,13 @@ pub enum ModelError {
     Ubj {
         /// The byte offset in the uncompressed document.
         offset: usize,
-        /// What was found and what was expected.
+        /// The value found and the value expected.
         problem: String,
     },
     /// The bytes start like an ONNX file, but are invalid or truncated.
     #[error("the model file is no complete ONNX file: {problem}")]
     Onnx {
-        /// What was found.
+        /// The unsupported or invalid content.
         problem: String,
     },
     /// A valid ONNX file of another kind of model, for example a neural network. A runtime may support its
@@ -83,7 +83,7 @@ pub enum ModelError {
     Schema {
         /// The field, as a path from the root of the document.
         at: String,
-        /// What was found and what was expected.
+        /// The value found and the value expected.
         problem: String,
     },
     /// The text does not follow the syntax of its format.
@@ -91,7 +91,7 @@ pub enum ModelError {
     Line {
         /// The line, from 1.
         line: usize,
-        /// What was found and what was expected.
+        /// The value found and the value expected.
         problem: String,
     },
     /// The model was saved by a release whose files are not supported.
@@ -107,9 +107,9 @@ pub enum ModelError {
     /// A valid model of an unsupported kind.
     #[error("{what} is not supported; {wanted}")]
     Unsupported {
-        /// What was found.
+        /// The unsupported or invalid content.
         what: String,
-        /// What to do or use instead.
+        /// The alternative to use.
         wanted: &'static str,
     },
     /// The tree is not a valid binary tree, or contains invalid numbers.
@@ -117,7 +117,7 @@ pub enum ModelError {
     Tree {
         /// The tree, from 0.
         tree: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The file declares more features than allowed.
@@ -181,7 +181,7 @@ pub enum ModelError {
         tree: usize,
         /// The node, as numbered in the file.
         node: usize,
-        /// What is wrong with its cover.
+        /// The problem with its cover.
         problem: String,
     },
     /// Leaves are linear models of the row, for which cover alone does not define the path-dependent game.
