@@ -67,7 +67,7 @@ impl Draft {
         let (holds, fails) = (holds as i64, fails as i64);
         let parts = &mut self.parts;
         if region.is_constant() {
-            // All rows go to one side. The cover of the children does not reflect that.
+            // All rows go to one side, so this is not a split on the feature, and cover is not usable.
             parts.cover = None;
         }
         let exchanged = matches!(region, Region::From(_) | Region::Outside(_));

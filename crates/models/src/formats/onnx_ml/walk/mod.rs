@@ -240,7 +240,7 @@ fn ensemble(mut parts: EnsembleParts, found: Found) -> Result<Ensemble, ModelErr
 }
 
 /// Appends the trees that occur in the columns. If there is a single forest, each of its trees is a round;
-/// otherwise each forest is a round.
+/// otherwise all trees form one round.
 fn push_forests(ensemble: &mut Ensemble, columns: &[Column], forests: Vec<Forest>) -> Result<(), ModelError> {
     let mut is_used = vec![false; forests.len()];
     columns.iter().flat_map(|column| column.trees.keys()).for_each(|&forest| is_used[forest] = true);
