@@ -251,7 +251,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         let mut document = sample();
         put(&mut document, &path, value.clone());
         let binary = refusal(&ubj(&document));
-        // In UBJ, 1e300 becomes infinite and 9007199254740991 does not fit. Both are still rejected, but for
+        // In UBJ, 1e300 becomes infinite and 9007199254740991 does not fit. Both are still rejected, for
         // another reason.
         let fits = value.as_f64().is_none_or(|number| number.abs() < 1e10);
         assert!(binary.contains(reason) || !fits, "{path} = {value} as UBJ: {binary}");
