@@ -58,7 +58,7 @@ pub enum PlotError {
     Nothing {
         /// The kind of figure.
         kind: &'static str,
-        /// What is missing, and how to fix it.
+        /// The missing data, and how to provide it.
         why: &'static str,
     },
     /// Unknown kind of figure.
