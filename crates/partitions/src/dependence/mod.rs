@@ -7,7 +7,8 @@
 //! √(1 − exp(−2 I)),
 //! ```
 //!
-//! which is |ρ| for two jointly normal features (Linfoot, *An informational measure of correlation*, Information and Control, 1957).
+//! which is |ρ| for two jointly normal features (Linfoot, *An informational measure of correlation*,
+//! Information and Control, 1957).
 
 mod binning;
 mod law;
@@ -46,7 +47,8 @@ pub use pairs::LEAST_ROWS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Dependence {
-    /// |ρ|, Spearman's rank correlation, where tied rows have the mean of their ranks. Detects monotone dependence, with the highest power.
+    /// |ρ|, Spearman's rank correlation, where tied rows have the mean of their ranks. Detects monotone
+    /// dependence, with the highest power.
     ///
     /// Takes O(N) time per pair for N rows.
     #[default]
