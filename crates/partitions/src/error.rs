@@ -1,13 +1,13 @@
-//! What can go wrong when features are clustered.
+//! Errors of clustering features.
 
-/// Why there is no dependence, no dendrogram or no partition.
+/// Why a dependence, dendrogram or partition cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionsError {
-    /// More pairs of features than there is memory for.
+    /// The pairs of features do not fit into memory.
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
-    /// An infinite number in the data.
+    /// The data contain an infinite number.
     #[error(
         "row {row} has the value {value} in column {column}, and dependence between features is computed with it; pass a finite number, or \
          list the groups instead"
@@ -17,121 +17,121 @@ pub enum PartitionsError {
         row: usize,
         /// The column, from 0.
         column: usize,
-        /// What stands there.
+        /// The infinite number.
         value: f64,
     },
-    /// A pair of features that too few rows have both of.
+    /// Too few rows have values for both features of a pair.
     #[error(
         "only {complete} rows have both feature {first} and feature {second}; a dependence needs {least}, so add \
          rows or leave one of the two out"
     )]
     TooFewRows {
-        /// One feature.
+        /// The first feature.
         first: usize,
-        /// The other.
+        /// The second feature.
         second: usize,
-        /// Rows in which neither is missing.
+        /// The number of rows in which neither is missing.
         complete: usize,
-        /// The least number of rows.
+        /// The minimum number of rows.
         least: usize,
     },
-    /// A number of bins that the rows do not fill, or one that tells nothing apart.
+    /// The number of bins is 1 or 0, or too large for the number of rows.
     #[error("{given} bins were asked for; {rows} rows allow 2 to {most}, one row to a cell of the square")]
     Bins {
-        /// The number given.
+        /// The given number.
         given: usize,
-        /// The largest number.
+        /// The maximum number.
         most: usize,
-        /// Rows of the pair of features that has the fewest.
+        /// The smallest number of rows of a pair of features.
         rows: usize,
     },
-    /// A number of neighbours that points do not have.
+    /// The number of neighbours is 0, or not below the number of rows.
     #[error("{given} neighbours were asked for; {rows} rows allow 1 to {}", rows.saturating_sub(1))]
     Neighbours {
-        /// The number given.
+        /// The given number.
         given: usize,
-        /// Rows of the pair of features that has the fewest.
+        /// The smallest number of rows of a pair of features.
         rows: usize,
     },
-    /// A matrix without features, or whose upper triangle has another size.
+    /// The matrix has no features, or its upper triangle has the wrong size.
     #[error(
         "{given} dependences were given for {features} features; wanted are at least one feature and, row by row above \
          the diagonal, one number for each pair"
     )]
     Pairs {
-        /// Numbers given.
+        /// The number of given values.
         given: usize,
-        /// Features.
+        /// The number of features.
         features: usize,
     },
-    /// A dependence outside the unit interval.
+    /// A dependence is outside [0, 1].
     #[error("the dependence of features {first} and {second} is {value}; it must lie in [0, 1]")]
     Dependence {
-        /// One feature.
+        /// The first feature.
         first: usize,
-        /// The other.
+        /// The second feature.
         second: usize,
-        /// The number given.
+        /// The given number.
         value: f64,
     },
-    /// A matrix of dependences that was given, not measured: its law under independence is not known.
+    /// The dependences were not measured here, so their distribution under independence is not known.
     #[error(
         "what independent features show is known for measured dependences only; cut at a height or into a number of groups"
     )]
     UnknownLaw,
-    /// A level of significance that is no probability, or one that decides nothing.
+    /// The significance level is not strictly between 0 and 1.
     #[error("the level of significance is {given}; it must lie strictly between 0 and 1")]
     Level {
-        /// The number given.
+        /// The given number.
         given: f64,
     },
-    /// A least dependence outside the unit interval.
+    /// The minimum dependence is outside [0, 1].
     #[error("the least dependence within a group is {given}; it must lie in [0, 1]")]
     Least {
-        /// The number given.
+        /// The given number.
         given: f64,
     },
-    /// A height that is not a number.
+    /// The height is NaN.
     #[error("the height of a cut is not a number")]
     Height,
-    /// A number of groups that the features do not allow.
+    /// The number of groups is 0 or exceeds the number of features.
     #[error("{given} groups were asked for; {features} features allow 1 to {features}")]
     Groups {
-        /// The number given.
+        /// The given number.
         given: usize,
-        /// Features.
+        /// The number of features.
         features: usize,
     },
-    /// Another number of names than of features.
+    /// The number of names differs from the number of features.
     #[error("{given} names were given for {features} features")]
     Names {
-        /// Names given.
+        /// The number of names.
         given: usize,
-        /// Features.
+        /// The number of features.
         features: usize,
     },
-    /// A list of merges that is no dendrogram.
+    /// The merges do not form a valid dendrogram.
     #[error("merge {merge} of the dendrogram {problem}")]
     Merge {
-        /// Which merge, from 0; their number where one is missing or too many.
+        /// The merge, from 0, or the number of merges if that is wrong.
         merge: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
-    /// A name of no measure of dependence, or of no linkage.
+    /// Unknown name of a measure of dependence or a linkage.
     #[error("there is no {what} {given:?}; there are {known}")]
     UnknownName {
-        /// What was named.
+        /// The kind of name.
         what: &'static str,
-        /// The name given.
+        /// The given name.
         given: String,
-        /// The names there are.
+        /// The known names.
         known: &'static str,
     },
     /// The figure could not be drawn.
     #[error("the dendrogram could not be drawn: {message}")]
     Figure {
-        /// What the drawing library says.
+        /// The message of the drawing library.
         message: String,
     },
 }

@@ -1,75 +1,75 @@
-//! What can go wrong when results are drawn.
+//! Errors of drawing results.
 
 use apportion_results::ResultsError;
 
-/// Why there is no figure.
+/// Why a figure cannot be drawn.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// Results whose parts do not belong together.
+    /// The parts of the results do not match.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// A number that no figure has a place for.
+    /// A number is too large for figures, infinite or NaN.
     #[error("row {row} has {value:e} among its {what}; a figure needs numbers of at most 1e300 in size")]
     NotFinite {
-        /// Which numbers.
+        /// The kind of numbers.
         what: &'static str,
-        /// The row, by its number in the file.
+        /// The row, by its index in the file.
         row: u64,
-        /// What stands there.
+        /// The number.
         value: f64,
     },
-    /// A player that is asked for by a name that none has.
+    /// Unknown name of a feature.
     #[error("there is no feature {name:?}; {known}")]
     UnknownPlayer {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// The known names.
         known: String,
     },
-    /// An output that is asked for and is not there.
+    /// Unknown output.
     #[error("there is no output {name:?}; {known}")]
     UnknownOutput {
-        /// Its name or number.
+        /// The name or index.
         name: String,
-        /// Those that there are.
+        /// The known outputs.
         known: String,
     },
-    /// A row that is asked for and is not there.
+    /// The results do not contain this row.
     #[error("row {row} is not among the results; {known}")]
     UnknownRow {
-        /// The row, by its number in the file.
+        /// The row, by its index in the file.
         row: u64,
-        /// Those that there are.
+        /// The known rows.
         known: String,
     },
-    /// A condition that divides rows into cohorts, and cannot be read.
+    /// Invalid condition for a cohort.
     #[error(
         "{condition:?} divides no rows: {why}; write a feature, one of < <= > >= = !=, and a number or a word, such as \"age >= 40\""
     )]
     Condition {
-        /// As it was given.
+        /// The given condition.
         condition: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// Results without what a figure shows.
+    /// The results lack data that the figure requires.
     #[error("{kind} has nothing to show: {why}")]
     Nothing {
-        /// The figure.
+        /// The kind of figure.
         kind: &'static str,
-        /// What is missing, and what to do.
+        /// The missing data, and how to provide it.
         why: &'static str,
     },
-    /// The name of a figure that there is not.
+    /// Unknown kind of figure.
     #[error("there is no figure {name:?}; known are {known}")]
     UnknownKind {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// The known names.
         known: String,
     },
-    /// What the drawing library says.
+    /// An error of the drawing library.
     #[error("the figure cannot be drawn: {0}")]
     Drawing(String),
 }

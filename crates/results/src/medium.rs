@@ -2,34 +2,35 @@
 
 use crate::error::ResultsError;
 
-/// What the players are parts of, where they are no columns of a table.
+/// The text or image whose parts are the players, if they are not columns of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Medium {
     /// A text, whose words or parts of words are the players.
     Text {
-        /// All of it.
+        /// The whole text.
         text: String,
-        /// From which byte to which each player reaches. They do not overlap, and begin and end between letters.
+        /// The start and the end (exclusive) of each player in bytes. They do not overlap, and are at
+        /// character boundaries.
         spans: Vec<(usize, usize)>,
     },
     /// An image, whose segments are the players.
     Image {
-        /// In pixels.
+        /// The width in pixels.
         width: usize,
-        /// In pixels.
+        /// The height in pixels.
         height: usize,
-        /// The player of each pixel, row by row; [`NOBODY`](Self::NOBODY) where it belongs to none.
+        /// The player of each pixel, row by row; [`NOBODY`](Self::NOBODY) if it belongs to no player.
         segments: Vec<u32>,
-        /// Red, green and blue of each pixel; empty where it is not known.
+        /// Red, green and blue of each pixel; empty if not known.
         pixels: Vec<[u8; 3]>,
     },
 }
 
 impl Medium {
-    /// What stands in the place of a player in [`segments`](Self::Image::segments) for a pixel of none.
+    /// The entry in [`segments`](Self::Image::segments) for a pixel that belongs to no player.
     pub const NOBODY: u32 = u32::MAX;
 
-    /// Refuses a medium that does not belong to so many players.
+    /// Checks that the medium matches the number of players.
     pub(crate) fn check(&self, players: usize) -> Result<(), ResultsError> {
         match self {
             Self::Text { text, spans } => check_text(text, spans, players),

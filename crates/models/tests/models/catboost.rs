@@ -1,4 +1,4 @@
-//! CatBoost models: margins that CatBoost 1.2.10 gave, and what is refused.
+//! CatBoost models: margins computed by CatBoost 1.2.10, and errors.
 
 use apportion_games::Rows;
 use apportion_models::ModelError;
@@ -21,7 +21,8 @@ const MODELS: [&str; 6] = [
     "catboost_one_hot_depthwise",
 ];
 
-/// Rows with missing values, values at borders and right beside them, and categories that no row of the training had.
+/// Includes missing values, values at borders and next to them, and categories that did not occur in
+/// training.
 #[test]
 fn margins_are_those_of_catboost() {
     let said = json_fixture("catboost_margins.json");
@@ -76,7 +77,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     for (path, value, reason) in cases {
         assert_refused(&whole, &path, &value, reason);
     }
-    // JSON has no word for these, but the reader knows CatBoost's.
+    // JSON cannot represent these, but the parser accepts the words that CatBoost writes.
     let text = whole.to_string();
     let with = |before: &str, number: &str| {
         let start = text.find(before).unwrap() + before.len();
@@ -129,7 +130,8 @@ fn leaf_weights_that_mean_nothing_are_named_when_they_are_asked_for() {
     }
 }
 
-/// Older releases wrote one bias and not a list, and null for an empty list; a model may have no trees or no splits.
+/// Older releases wrote a single bias instead of a list, and null for an empty list. A model may have no
+/// trees or no splits.
 #[test]
 fn other_ways_to_write_the_same_are_read() {
     let mut document = document("catboost_missing");

@@ -1,4 +1,5 @@
-//! CatBoost models on words, with statistics of categories: margins that CatBoost 1.2.10 gave, from both formats.
+//! CatBoost models with categories and their statistics: margins computed by CatBoost 1.2.10, for both
+//! formats.
 
 use std::path::Path;
 
@@ -29,7 +30,7 @@ fn both(name: &str) -> [Ensemble; 2] {
     ["cbm", "json"].map(|ending| model(&format!("catboost/{name}.{ending}.gz")))
 }
 
-/// Rows with words, whole numbers, booleans and missing numbers, and with categories that no row of the training had.
+/// Includes texts, integers, booleans, missing values, and categories that did not occur in training.
 #[test]
 fn margins_are_those_of_catboost_from_either_format() {
     let said = json_fixture("catboost/said.json.gz");
@@ -75,7 +76,7 @@ fn both_formats_are_the_same_model() {
     }
 }
 
-/// The shared data pack, where it is there.
+/// Skipped if the shared data directory is missing.
 #[test]
 fn the_shared_model_is_the_same_in_both_formats_bit_for_bit() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
@@ -101,13 +102,14 @@ fn a_column_of_categories_takes_every_word_and_every_whole_number() {
         assert_eq!(words.unknown(), UnknownWord::Refused);
         let zip = ensemble.words(2).unwrap();
         assert_eq!(zip.code_of_text("8001"), zip.code_of_number(8001.0));
-        // Tables write booleans as words.
+        // Tables contain booleans as text.
         let sold = ensemble.words(5).unwrap();
         assert_eq!(["True", "False"].map(|text| sold.code_of_text(text)), [Some(1.0), Some(0.0)]);
     }
 }
 
-/// Statistics of several targets have tables of one name, of which JSON holds one.
+/// For several targets, several statistics have tables of the same name, and JSON files contain only one of
+/// these.
 #[test]
 fn several_targets_are_read_where_the_file_has_all_tables() {
     let ensemble = model("catboost/targets.cbm.gz");
@@ -118,12 +120,12 @@ fn several_targets_are_read_where_the_file_has_all_tables() {
     let mut document: Value = serde_json::from_slice(&content("catboost/targets.json.gz")).unwrap();
     let error = read(&document).unwrap_err().to_string();
     assert!(error.contains("several targets (MultiRMSE)") && error.contains("model.cbm"), "{error}");
-    // Without the loss they are told by their order.
+    // Without the loss, the targets are recognized by the order of the statistics.
     put(&mut document, "/model_info", Value::Null);
     assert!(read(&document).unwrap_err().to_string().contains("several targets"));
 }
 
-/// Only a file that is saved with the data of the training has its words, and only as JSON.
+/// Files contain the texts of categories only if they were saved with the training data, and only as JSON.
 #[test]
 fn words_that_the_file_has_are_listed() {
     let [binary, document] = both("words");
@@ -132,7 +134,7 @@ fn words_that_the_file_has_are_listed() {
     assert!(list.contains("Oslo") && !list.contains("8001"), "{list}");
 }
 
-/// CatBoost wants missing categories as words, and suggests this one, which pandas writes, too.
+/// CatBoost requires missing categories to be texts, and suggests this one, which pandas also writes.
 #[test]
 fn a_missing_category_is_the_word_nan() {
     for name in MODELS {
@@ -234,7 +236,7 @@ fn damage_of_statistics_is_refused_with_the_place_and_the_reason() {
     assert!(read(&without).unwrap_err().to_string().contains("ctr_data"));
 }
 
-/// Kinds that only training on a graphics card has are those of the other names.
+/// Some kinds only occur after training on a GPU. They are equivalent to those with the other names.
 #[test]
 fn kinds_of_two_names_are_the_same() {
     let text = String::from_utf8(content("catboost/all_combined.json.gz")).unwrap();

@@ -1,4 +1,4 @@
-//! What libraries dump of their models for people, beside the models themselves.
+//! JSON dumps of libraries, compared with the saved models.
 
 use apportion_games::Rows;
 use apportion_models::{Ensemble, ModelError};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Random, assert_cuts_are_refused, assert_refused, content, json_fixture, read};
 
-/// The model that the library saved, and the one in its dump.
+/// Returns the model that the library saved, and that of its dump.
 fn both(name: &str) -> [Ensemble; 2] {
     let saved = if name.contains("xgb") { "json" } else { "txt" };
     [format!("{name}.{saved}.gz"), format!("dump_{name}.json.gz")]
@@ -44,7 +44,7 @@ fn a_dump_of_lightgbm_is_the_model() {
 
 #[test]
 fn a_dump_of_xgboost_is_the_model_without_its_base_and_says_so() {
-    // The columns of the model by name, which the dump has in the order in which its trees come to them.
+    // Column names of the model. A dump numbers them in the order of their first occurrence in the trees.
     for (name, of_dump) in [
         ("words_xgb", &["city", "Annual Income (k$)", "rooms", "size", "new"][..]),
         ("diabetes_xgb_1_7", &[]),

@@ -1,7 +1,7 @@
-//! Models of LightGBM: read as the library reads them, or refused.
+//! LightGBM models: predictions equal to those of the library, and errors.
 //!
-//! `fixtures/make_lightgbm.py` makes the models, and the margins, outputs and path-dependent values that LightGBM gives for rows with
-//! every kind of value. (The values are compared in `apportion-trees`.)
+//! `fixtures/make_lightgbm.py` creates the models, and LightGBM's margins, outputs and path-dependent SHAP
+//! values for rows with all kinds of values. (The SHAP values are compared in `apportion-trees`.)
 
 use apportion_games::Rows;
 use apportion_models::{Ensemble, Link, ModelError};
@@ -35,7 +35,7 @@ fn rows_with_every_kind_of_value_have_the_margins_that_lightgbm_gives() {
     let said = json_fixture("lightgbm_margins.json.gz");
     for (name, booster, objective, link) in MODELS {
         let ensemble = model(&format!("lightgbm_{name}.txt.gz"));
-        // A margin of a linear model of 1e300 is as exact as that.
+        // The margin of a linear model may be 1e300, so tolerances are relative.
         assert_as_said(name, &ensemble, &said[name], [1e-14; 2]);
         let origin = ensemble.origin();
         let version = if name == "v3" { "v3" } else { "v4" };
@@ -59,7 +59,7 @@ fn line_ends_of_another_system_and_nothing_after_the_trees_are_read_alike() {
     assert_eq!(margins(&format!("\n \n{text}")), wanted);
 }
 
-/// What is left of a cut file is refused, unless the cut takes nothing but what stands for itself after the model.
+/// A truncated file is rejected, unless only optional parts after the model are missing.
 #[test]
 fn a_file_cut_at_any_byte_is_refused() {
     for name in ["regression", "linear"] {
@@ -78,7 +78,7 @@ fn a_file_cut_at_any_byte_is_refused() {
     }
 }
 
-/// Puts another line in the place of the first that starts with `start`, after `after`, and corrects the size of its tree.
+/// Replaces the first line after `after` that starts with `start`, and corrects the size of its tree.
 fn with_line(text: &str, after: &str, start: &str, line: &str) -> String {
     let from = text.find(after).unwrap();
     let at = from + text[from..].find(&format!("\n{start}")).unwrap() + 1;
@@ -99,7 +99,7 @@ fn with_line(text: &str, after: &str, start: &str, line: &str) -> String {
 fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
     let regression = text("regression");
     let tree = "Tree=1\n";
-    // Tree 1 has 8 leaves, and splits 0, 2, 3 and 5 of it are categorical.
+    // Tree 1 has 8 leaves, and its splits 0, 2, 3 and 5 are categorical.
     for (after, start, line, reason) in [
         ("tree\n", "version=", "version=v2", "LightGBM v2; known are v3"),
         ("tree\n", "version=", "version=v5", "LightGBM v5"),
@@ -203,7 +203,7 @@ fn covers_may_be_missing_and_are_checked_where_they_are_asked_for() {
     let counts = tree.lines().find(|line| line.starts_with("leaf_count=")).unwrap();
     let negative = with_line(&text, "Tree=2\n", "leaf_count=", &counts.replace('=', "=-"));
     let error = read(&negative).unwrap().check_covers().unwrap_err();
-    // Leaf 0 comes after the seven splits.
+    // Leaf 0 follows the seven splits.
     assert!(matches!(error, ModelError::Cover { tree: 2, node: 7, .. }), "{error}");
 }
 
@@ -226,7 +226,7 @@ fn a_model_without_trees_says_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What survives a few changed bytes is a sound model: it predicts without a panic.
+    /// If a file with a few changed bytes is accepted, it is a valid model, which predicts without a panic.
     #[test]
     fn changed_bytes_are_refused_or_harmless(
         linear: bool,
@@ -243,7 +243,8 @@ proptest! {
     }
 }
 
-/// The library parts names by single blanks, which it has replaced in each; other spaces stay, and in memory names may be empty or have lines.
+/// LightGBM separates names by single spaces, and replaces spaces within names. Other white space is kept,
+/// and in models that were not loaded from a file, names may be empty or contain line breaks.
 #[test]
 fn names_may_hold_any_space_but_a_blank() {
     let text = text("regression");

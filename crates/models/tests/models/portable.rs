@@ -1,4 +1,4 @@
-//! Documents of a few nodes against the predictions and values that they must have, and what is refused.
+//! Models of a few nodes in the portable format, with their expected predictions and covers, and errors.
 
 use apportion_games::Rows;
 use apportion_models::{Ensemble, Link, UnknownWord};
@@ -8,7 +8,8 @@ use crate::common::{assert_cuts_are_refused, assert_refused, read, refusal};
 
 const NAN: f64 = f64::NAN;
 
-/// Two outputs: a tree of vectors, a tree with rules of each kind and a linear leaf, a single leaf.
+/// Two outputs: a tree with vector leaves, a tree with all kinds of rules and a linear leaf, and a single
+/// leaf.
 fn sample() -> Value {
     json!({
         "format": "apportion-trees",
@@ -50,10 +51,11 @@ fn all_that_an_ensemble_holds_is_read() {
     assert_eq!((ensemble.feature_count(), ensemble.output_count(), ensemble.tree_count()), (2, 2, 4));
     assert_eq!((ensemble.link(), ensemble.feature_names()), (None, None));
     assert_eq!(&*ensemble.origin().format, "apportion-trees");
-    // The first tree adds 0.5 and 1 to the left, where 1.5 and missing values are, else 1.5 and 2; the last 8.
+    // The first tree adds 0.5 and 1 on the left, for 1.5 and missing values, else 1.5 and 2. The last tree
+    // adds 8.
     let (left, right) = ([9.0, 0.5], [10.0, 1.5]);
     let both = |first: [f64; 2], second: f64| [first[0], first[1] + second];
-    // 1 < 1 does not hold, and neither does it of a missing value.
+    // 1 < 1 is false, and so is the comparison of a missing value.
     assert_eq!(predict(&ensemble, [1.0, 0.0]), both(left, 10.0));
     assert_eq!(predict(&ensemble, [1.5, 0.0]), both(left, 10.0));
     assert_eq!(predict(&ensemble, [1.5f64.next_up(), 0.0]), both(right, 10.0));
@@ -62,7 +64,8 @@ fn all_that_an_ensemble_holds_is_read() {
     for other in [0.0, 2.0, 4.0, -0.5, -7.0, 1e300] {
         assert_eq!(predict(&ensemble, [0.0, other]), both(left, 20.0), "{other}");
     }
-    // The listed, and missing values, go right; there 0.5 and −2.5 go right and all others left.
+    // The listed categories and missing values go right, where 0.5 and −2.5 go right and all other values
+    // left.
     assert_eq!(predict(&ensemble, [0.0, 3.7]), both(left, 30.0));
     assert_eq!(predict(&ensemble, [0.5, 1.0]), both(left, 50.0));
     assert_eq!(predict(&ensemble, [-2.5, NAN]), both(left, 50.0));
@@ -283,7 +286,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     let mut huge = sample();
     huge["trees"][0]["value"][2] = json!(1e300);
     assert_refused(&huge, "/trees/0/scale", &json!(1e308), "the value inf");
-    // NaN is no JSON, but many programs write it.
+    // NaN is not valid JSON, but many programs write it.
     let error = refusal(sample().to_string().replace("1.5,-2,-2", "NaN,-2,-2").as_bytes());
     assert!(error.contains("tree 0: node 0 has the threshold NaN"), "{error}");
 }

@@ -1,4 +1,5 @@
-//! treelite's dumps: margins that treelite 4.8.1 gave, the same model read in its own format, every operator, and what is refused.
+//! treelite dumps: margins computed by treelite 4.8.1, the same model in its native format, all operators,
+//! and errors.
 
 use apportion_games::Rows;
 use apportion_models::{Link, ModelError};
@@ -9,7 +10,8 @@ use crate::common::{
     numbers, put, read, refusal,
 };
 
-/// Rows with missing values, values at thresholds, and categories that are fractions, negative, huge or unknown.
+/// Includes missing values, values at thresholds, and categories that are fractions, negative, huge or
+/// unknown.
 #[test]
 fn margins_and_outputs_are_those_of_treelite() {
     let said = json_fixture("treelite_margins.json");
@@ -29,7 +31,7 @@ fn margins_and_outputs_are_those_of_treelite() {
         }
         assert_eq!(ensemble.origin().format, "treelite JSON");
         ensemble.check_covers().unwrap();
-        // treelite has the parameters of links as f32.
+        // treelite stores the parameters of links as f32.
         assert_as_said(name, &ensemble, &said[name], [tolerance, 1e-6]);
     }
 }
@@ -42,7 +44,7 @@ fn a_model_has_the_same_margins_in_its_own_format() {
     assert_close(&own, &dumped, 1e-12, "own and dumped");
 }
 
-/// A split of feature 1 on a number, with nodes in another order and numbers of their own.
+/// Returns a model with a numeric split on feature 1, whose nodes have arbitrary IDs in another order.
 fn split(operator: &str, threshold_type: &str, threshold: f64, default_left: bool) -> Value {
     json!({
         "threshold_type": threshold_type, "leaf_output_type": "float64", "num_feature": 2,
@@ -114,7 +116,7 @@ fn members_of_a_category_list_go_where_it_says() {
     }
 }
 
-/// Trees of an output are averaged over the trees of that output only.
+/// The average for an output is over the trees of that output only.
 #[test]
 fn averages_are_over_the_trees_of_an_output() {
     let mut document = split("<", "float64", 0.0, true);
@@ -224,7 +226,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     assert_refused(&categorical, &list, &json!([1 << 25]), "33554432 is no category");
 }
 
-/// Two splits with each other as a child, beside a root that is whole.
+/// Two splits are each other's children, in addition to a valid root.
 #[test]
 fn cycles_and_shared_nodes_are_refused() {
     let mut document = split("<", "float64", 0.5, true);

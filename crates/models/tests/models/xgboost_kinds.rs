@@ -1,4 +1,4 @@
-//! Kinds of XGBoost's models beside ordinary trees, and its outputs: leaves that are vectors, linear boosters, classes of a hinge,
+//! XGBoost models other than ordinary trees: vector leaves, linear boosters, classes of the hinge loss, and
 //! quantiles that do not cross.
 
 use apportion_games::Rows;
@@ -12,7 +12,7 @@ fn numbers(list: &Value) -> Vec<f64> {
     list.as_array().unwrap().iter().map(number).collect()
 }
 
-/// A model, asserted to have the margins and the outputs of the library.
+/// Returns a model after checking its margins and outputs against those of the library.
 fn checked(name: &str) -> Ensemble {
     let model = Ensemble::from_bytes(&content(&format!("xgboost_{name}.json.gz"))).unwrap();
     let document = json_fixture("xgboost_outputs.json.gz");

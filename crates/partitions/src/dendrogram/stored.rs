@@ -1,4 +1,4 @@
-//! Dendrograms read back: what is no tree is refused.
+//! Validation of dendrograms that are read from a file.
 
 use serde::Deserialize;
 
@@ -6,10 +6,10 @@ use super::{Dendrogram, Merge};
 use crate::error::PartitionsError;
 use crate::linkage::Linkage;
 
-/// A mean of dependences may be rounded to less than none.
+/// Maximum height. A mean of dependences may be slightly below 0 because of rounding.
 const HIGHEST: f64 = 1.0 + 1e-9;
 
-/// A dendrogram that nobody has checked.
+/// A dendrogram before validation.
 #[derive(Deserialize)]
 pub(super) struct Stored {
     leaves: Vec<String>,
@@ -27,7 +27,7 @@ impl TryFrom<Stored> for Dendrogram {
             let problem = "is missing or too many: there is one merge fewer than features";
             return Err(PartitionsError::Merge { merge: merges.len(), problem });
         }
-        // The features of each cluster that has not merged yet.
+        // The size of each cluster, or `None` after it is merged.
         let mut sizes = vec![Some(1); features];
         let mut below = 0.0;
         for (at, merge) in merges.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Measures of dependence by name.
+//! Names of the measures of dependence.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,8 @@ use std::str::FromStr;
 use super::Dependence;
 use crate::error::PartitionsError;
 
-/// `spearman`, `mutual-information`, `mutual-information=BINS`, `nearest-neighbours`, `nearest-neighbours=K`, `mic`; the seed is not named.
+/// Formats the name: `spearman`, `mutual-information`, `mutual-information=BINS`, `nearest-neighbours`,
+/// `nearest-neighbours=K`, or `mic`. It does not include the seed.
 impl fmt::Display for Dependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -22,7 +23,7 @@ impl fmt::Display for Dependence {
     }
 }
 
-/// The names that `Display` writes; the seed is 0.
+/// Parses the names that `Display` writes. The seed is 0.
 impl FromStr for Dependence {
     type Err = PartitionsError;
 

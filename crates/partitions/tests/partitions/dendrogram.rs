@@ -1,4 +1,4 @@
-//! Dendrograms against agglomeration by the definition; cuts, stored form and figure.
+//! Dendrograms compared with agglomeration by definition; cuts, stored form and figure.
 
 use apportion_games::{Partition, Purpose, stream};
 use apportion_partitions::{Cut, Dendrogram, DependenceMatrix, Linkage, PartitionsError};
@@ -13,7 +13,8 @@ fn random_matrix(features: usize, seed: u64) -> DependenceMatrix {
     DependenceMatrix::from_values(features, values).unwrap()
 }
 
-/// The features of each cluster and the height at which it forms: over and over, the two clusters of least distance join.
+/// Returns the features and the height of each cluster, by repeatedly merging the two clusters with the
+/// smallest distance.
 fn agglomerate(dependence: &DependenceMatrix, linkage: Linkage) -> Vec<(Vec<usize>, f64)> {
     let features = dependence.features();
     let distance = |one: &[usize], other: &[usize]| {
@@ -41,7 +42,7 @@ fn agglomerate(dependence: &DependenceMatrix, linkage: Linkage) -> Vec<(Vec<usiz
     merges
 }
 
-/// The features of each cluster of a dendrogram.
+/// Returns the features of each cluster of a dendrogram.
 fn clusters(dendrogram: &Dendrogram) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = (0..dendrogram.features()).map(|feature| vec![feature]).collect();
     for merge in dendrogram.merges() {
@@ -208,7 +209,8 @@ fn the_figure_names_all_features_and_draws_the_cut() {
         }
         assert!(figure.starts_with("<svg") && figure.trim_end().ends_with("</svg>"));
     }
-    // One line per merge and one per tick of the axis; a cut adds the dashes, and a colour for each group.
+    // There is one line per merge and one per tick of the axis. A cut adds the dashes, and a colour for each
+    // group.
     assert_eq!(plain.matches("<polyline").count(), 3 + 6);
     assert!(cut.matches("<polyline").count() > 3 + 6);
     assert!(cut.contains("#0072B2") && cut.contains("#D55E00") && !plain.contains("#0072B2"));

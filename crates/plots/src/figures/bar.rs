@@ -1,4 +1,4 @@
-//! How much each player matters over all rows.
+//! Bar plot: feature importance over all rows.
 
 use super::options::Options;
 use super::size_bar::{self, SizeBar};
@@ -11,7 +11,7 @@ use crate::scene::{Anchor, Mark, Paint, Scene, Table, digits};
 const LINE: f64 = 26.0;
 const TOP: f64 = 34.0;
 const HALF: f64 = 8.0;
-/// Of the normal law: 95 % lie within so many standard errors.
+/// The 97.5% quantile of the normal distribution, for 95% intervals.
 const NORMAL: f64 = 1.959_963_984_540_054;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -70,13 +70,14 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The mean of |φ| over all rows.
+/// Returns the mean of |φ| over all rows.
 fn size(explained: &Explained, player: usize, output: usize) -> f64 {
     explained.summary.value(player, output, explained.outputs()).mean_size
 }
 
-/// Half the width of the 95 % interval of the mean of |φ|: that of the mean over rows like these, and the mean half width of the values in full,
-/// because errors of rows with one seed are not independent. Of one row there is the error of its value alone.
+/// Returns the half-width of the 95% interval of the mean of |φ|. It is the sum of the half-width due to
+/// sampling rows and the mean half-width of the values, because the errors of rows with the same seed are not
+/// independent. For a single row, it is only that of its value.
 fn half_width(explained: &Explained, player: usize, output: usize) -> f64 {
     let of_rows = match explained.summary.rows {
         0 | 1 => 0.0,
@@ -85,7 +86,7 @@ fn half_width(explained: &Explained, player: usize, output: usize) -> f64 {
     of_rows + explained.summary.half_widths[player * explained.outputs() + output]
 }
 
-/// What the whiskers are.
+/// Returns the caption, which explains the whiskers.
 fn caption(explained: &Explained, are_some_unknown: bool) -> String {
     let rows = explained.summary.rows;
     let unknown = if are_some_unknown { " A ? stands where an error is not known." } else { "" };

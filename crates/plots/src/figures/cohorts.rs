@@ -1,4 +1,4 @@
-//! How much each player matters, in parts of the rows side by side.
+//! Cohort plot: feature importance in parts of the rows, side by side.
 
 use super::options::Options;
 use super::size_bar::{self, SizeBar};
@@ -9,22 +9,22 @@ use crate::explained::Explained;
 use crate::scene::{Anchor, Mark, Paint, SMALL, Scene, Table, digits, shortened, width_of};
 
 const TOP: f64 = 30.0;
-/// From one bar to the next of the same player.
+/// Distance between bars of the same player.
 const BAR: f64 = 13.0;
-/// Between players.
+/// Distance between players.
 const GAP: f64 = 9.0;
-/// As many as have colours of their own.
+/// Maximum number of cohorts, which is the number of distinct colours.
 const MOST: usize = 6;
-/// Players that are shown unless more are asked for.
+/// Default number of players.
 const USUAL: usize = 12;
 
-/// Rows that are looked at together.
+/// A set of rows.
 struct Cohort {
     name: String,
     rows: Vec<usize>,
 }
 
-/// A mean size, and half the width of its interval.
+/// A mean absolute value, and the half-width of its interval.
 type Size = (f64, f64);
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -84,8 +84,9 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The rows that meet each condition, and the others where there is one; without conditions, those with predictions above their median. None
-/// is empty: it would have no mean.
+/// Returns one cohort per condition, and a last one of all other rows if there is a single condition. Without
+/// conditions, the cohorts are the rows with predictions above the median, and the rest. Empty cohorts are
+/// removed, because they have no mean.
 fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, PlotError> {
     if let Some(condition) = options.cohorts.get(MOST) {
         return Err(condition.refused("figures tell six cohorts apart, and this would be the seventh"));
@@ -117,7 +118,7 @@ fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, Plot
     Ok(cohorts)
 }
 
-/// Of each player in each cohort.
+/// Returns the mean |φ| of each player in each cohort.
 fn sizes(explained: &Explained, cohorts: &[Cohort], output: usize) -> Vec<Vec<Size>> {
     let of = |player: usize| {
         cohorts.iter().map(|cohort| mean_size(explained, &cohort.rows, player, output)).collect()
@@ -125,8 +126,9 @@ fn sizes(explained: &Explained, cohorts: &[Cohort], output: usize) -> Vec<Vec<Si
     (0..explained.players()).map(of).collect()
 }
 
-/// The mean of |φ| over some rows, and half the width of its 95 % interval: that of the mean over rows like these by Student's law, and the mean
-/// half width of the values in full, because errors of rows with one seed are not independent.
+/// Returns the mean of |φ| over some rows, and the half-width of its 95% interval. It is the sum of the
+/// half-width due to sampling rows (by Student's distribution) and the mean half-width of the values, because
+/// the errors of rows with the same seed are not independent.
 fn mean_size(explained: &Explained, rows: &[usize], player: usize, output: usize) -> Size {
     let sizes = rows.iter().map(|&row| explained.value(row, player, output).abs());
     let halves = rows.iter().map(|&row| explained.half_width(row, player, output));
@@ -134,11 +136,11 @@ fn mean_size(explained: &Explained, rows: &[usize], player: usize, output: usize
     (size, of_rows + mean::with_half_width(halves).0)
 }
 
-/// The colours of the cohorts with their names and rows.
+/// Returns the entries of the legend: colour, name and number of rows of each cohort.
 fn entries(cohorts: &[Cohort], width: f64) -> Vec<(Paint, String)> {
     let entry = |(number, cohort): (usize, &Cohort)| {
         let rows = format!(": {}", rows_in_words(cohort.rows.len() as u64));
-        // The number of rows is to be read, however long the name.
+        // The number of rows stays legible if the name is long.
         let name = shortened(&cohort.name, width - 60.0 - width_of(&rows, SMALL), SMALL);
         (Paint::Series(number as u8), name + &rows)
     };
@@ -181,7 +183,8 @@ fn table(explained: &Explained, cohorts: &[Cohort], players: &[usize], sizes: &[
     table
 }
 
-/// The players in the order of the mean over the cohorts of their mean |φ|, the largest first, equal ones in their order.
+/// Returns the players by descending mean of their mean |φ| over the cohorts. Ties are in the order of the
+/// players.
 fn in_order(sizes: &[Vec<Size>]) -> Vec<usize> {
     let sums: Vec<f64> = sizes.iter().map(|sizes| sizes.iter().map(|(size, _)| size).sum()).collect();
     let mut players: Vec<usize> = (0..sums.len()).collect();

@@ -1,4 +1,4 @@
-//! How the bounds of errors fall as evaluations are spent, until they are what is tolerated.
+//! Convergence plot: error bounds over the number of evaluations, relative to the tolerance.
 
 use super::options::Options;
 use super::words::{of_sample, rows_in_words};
@@ -12,13 +12,13 @@ use crate::scene::{Anchor, FONT, Mark, Paint, Point, Scale, Scene, Shape, Table,
 const TOP: f64 = 30.0;
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 66.0;
-/// The most lines.
+/// Maximum number of lines.
 const MOST_ROWS: usize = 50;
 const RADIUS: f64 = 3.2;
 const WITHIN: Paint = Paint::Series(2);
 const ABOVE: Paint = Paint::Series(1);
 
-/// What the looks of a row found: evaluations, and the bound over the tolerance.
+/// The interim checks of a row: evaluations, and error bound divided by tolerance.
 struct Course {
     row: usize,
     looks: Vec<(f64, f64)>,
@@ -73,7 +73,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     scene.axis_below(&x, (top, bottom), "evaluations");
     draw_border(&mut scene, y.place(1.0));
     let place = |&(evaluations, share): &(f64, f64)| -> Point {
-        // No error at all has no place on this axis but its end.
+        // Zero has no place on a logarithmic axis, so draw it at the lower end.
         (x.place(evaluations), if share > 0.0 { y.place(share) } else { bottom })
     };
     let opacity = (8.0 / courses.len() as f64).clamp(0.3, 0.9);
@@ -88,19 +88,19 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The looks of a row that found a bound; none where none did.
+/// Returns the interim checks of a row that have a bound, or `None` if there are no such checks.
 fn course(explained: &Explained, row: usize) -> Option<Course> {
     let certified = explained.kept.certificates.get(row)?.as_ref()?;
     let look = |look: &Look| {
         let share = look.error.filter(|share| share.is_finite() && *share >= 0.0)?;
-        // None at all has no place on an axis of logarithms.
+        // Zero has no place on a logarithmic axis.
         Some((look.evaluations.max(1) as f64, share))
     };
     let looks: Vec<(f64, f64)> = certified.looks.iter().filter_map(look).collect();
     (!looks.is_empty()).then_some(Course { row, looks })
 }
 
-/// The line at which the bound is what is tolerated.
+/// Draws the line at which the bound equals the tolerance.
 fn draw_border(scene: &mut Scene, y: f64) {
     let right = scene.width - 16.0;
     scene.dashed([(LEFT, y), (right, y)], Paint::Ink, 1.2);

@@ -1,4 +1,5 @@
-//! The way of each row from the base to its prediction, player by player, the most important above.
+//! Decision plot: the path of each row from the base value to its prediction, with the most important players
+//! on top.
 
 use super::labels::Label;
 use super::options::Options;
@@ -12,7 +13,7 @@ use crate::scene::{
 
 const LINE: f64 = 24.0;
 const TOP: f64 = 48.0;
-/// The most lines.
+/// Maximum number of lines.
 const MOST_ROWS: usize = 200;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -84,7 +85,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// A step, from above.
+/// A step of the path. Steps are listed from the top.
 #[derive(Clone, Copy, PartialEq)]
 enum Step {
     Player(usize),
@@ -109,7 +110,7 @@ fn steps(
     steps
 }
 
-/// The output after each step, from the base on.
+/// Returns the output after each step, starting from the base value.
 fn way(explained: &Explained, output: usize, row: usize, steps: &[Step], rest: &[usize]) -> Vec<f64> {
     let mut at = explained.base(row, output);
     let mut way = vec![at];
@@ -124,7 +125,8 @@ fn way(explained: &Explained, output: usize, row: usize, steps: &[Step], rest: &
     way
 }
 
-/// The rows in their order: all that are kept, or so many from the least prediction to the greatest, and that which is asked for.
+/// Returns the rows to draw, in order: all kept rows, or [`MOST_ROWS`] of them spread over the range of
+/// predictions, and the selected row.
 fn rows_shown(explained: &Explained, output: usize, told: Option<usize>) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..explained.rows()).collect();
     if rows.len() > MOST_ROWS {
@@ -138,7 +140,7 @@ fn rows_shown(explained: &Explained, output: usize, told: Option<usize>) -> Vec<
     rows
 }
 
-/// From predictions to colours.
+/// Maps predictions to colours.
 struct Paints {
     least: f64,
     greatest: f64,
@@ -158,7 +160,7 @@ impl Paints {
     }
 }
 
-/// The line of the base, where it is the same for all.
+/// Draws a line at the base value, if it is the same for all rows.
 fn draw_base(
     scene: &mut Scene,
     explained: &Explained,
@@ -174,13 +176,13 @@ fn draw_base(
     }
 }
 
-/// Where a way ends.
+/// Returns the end of a path: its number and its position.
 fn ways_end(way: &[f64], scale: &Scale) -> (f64, f64) {
     let last = way.last().copied().unwrap_or(0.0);
     (last, scale.place(last))
 }
 
-/// The row that is asked for, in front.
+/// Draws the selected row in the foreground.
 fn draw_told(
     scene: &mut Scene,
     explained: &Explained,

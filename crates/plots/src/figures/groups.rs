@@ -1,4 +1,4 @@
-//! Groups, and groups within groups, with what each gives.
+//! Groups plot: the importance of groups and nested groups.
 
 use super::options::Options;
 use super::size_bar::{self, SizeBar};
@@ -14,11 +14,11 @@ const TOP: f64 = 30.0;
 const LINE: f64 = 22.0;
 const HALF: f64 = 7.0;
 const LEFT: f64 = 12.0;
-/// How much further right the members of a group are.
+/// Indentation of the members of a group.
 const INDENT: f64 = 16.0;
-/// Groups deeper than that are one line.
+/// Groups deeper than this are a single line.
 const MOST_DEPTH: usize = 8;
-/// The most lines.
+/// Maximum number of lines.
 const MOST_LINES: usize = 150;
 const OF_GROUP: Paint = Paint::Series(1);
 const OF_FEATURE: Paint = Paint::Series(0);
@@ -26,15 +26,15 @@ const OF_FEATURE: Paint = Paint::Series(0);
 /// A line of the figure.
 struct Line {
     name: String,
-    /// The name, of a group with those of its first players.
+    /// The name; for a group, with the names of its first players.
     said: String,
     depth: usize,
     /// The players whose values are summed.
     players: Vec<usize>,
     is_group: bool,
-    /// The line of the group that it is in.
+    /// The line of the enclosing group.
     parent: Option<usize>,
-    /// The mean of |Σφ|, and half the width of its interval.
+    /// The mean of |Σφ|, and the half-width of its interval.
     size: (f64, f64),
 }
 
@@ -53,7 +53,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let room = (widest + 12.0).min(0.5 * options.width);
     let label = size_bar::room(lines.iter().map(|line| line.size), 4);
     let ends = (room, options.width - label);
-    // Errors of groups are added up, and may be much larger than all sizes.
+    // The errors of a group are added up, and may be much larger than all values.
     let with_error = |line: &Line| if line.is_group { (line.size.0, 0.0) } else { line.size };
     let of_groups = lines.iter().filter(|line| line.is_group && !line.size.1.is_nan());
     let ends_of_groups = of_groups.map(|line| line.size.0 + line.size.1);
@@ -93,18 +93,18 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The lines as they are made.
+/// The lines under construction.
 struct Tree<'a> {
     explained: &'a Explained,
     output: usize,
-    /// The most members of a group that are shown one by one.
+    /// Maximum number of members of a group that are shown separately.
     most: usize,
     lines: Vec<Line>,
     left_out: usize,
 }
 
 impl Tree<'_> {
-    /// Adds the members of a group, the largest first, each with those in it.
+    /// Adds the members of a group by descending importance, each followed by its own members.
     fn add(&mut self, members: &[Member], depth: usize, parent: Option<usize>) {
         let mut found: Vec<(Line, &Member)> = members
             .iter()
@@ -144,7 +144,7 @@ impl Tree<'_> {
     fn line(&self, member: &Member, players: Vec<usize>, depth: usize, parent: Option<usize>) -> Line {
         let explained = self.explained;
         let name = match (member, &players[..]) {
-            // A group of which there is one value has a name among the players.
+            // A group with a single value is a player and has its name.
             (_, &[player]) => labels::of_player(explained, player),
             (Member::Feature(name), _) => crate::explained::shown(name).into_owned(),
             (Member::Group(_), players) => format!("group of {}", players.len()),
@@ -162,7 +162,7 @@ impl Tree<'_> {
     }
 }
 
-/// The players that stand for what is in a member: those all of whose features are in it.
+/// Returns the players whose features are all in a member.
 fn players_of(explained: &Explained, member: &Member) -> Vec<usize> {
     let heading = &explained.heading;
     let mut is_in = vec![false; heading.features.len()];
@@ -185,8 +185,9 @@ fn players_of(explained: &Explained, member: &Member) -> Vec<usize> {
     players
 }
 
-/// The mean over the rows that are kept of |Σφ|, and half the width of its interval: that of the mean over rows like these, and the sum of the
-/// half widths of the values in full, because errors of one row and of rows with one seed are not independent.
+/// Returns the mean of |Σφ| over the kept rows, and the half-width of its interval. It is the sum of the
+/// half-width due to sampling rows and the summed half-widths of the values, because the errors of values of
+/// a row, and of rows with the same seed, are not independent.
 fn size(explained: &Explained, players: &[usize], output: usize) -> (f64, f64) {
     let rows = 0..explained.rows();
     let sums: Vec<f64> = rows

@@ -1,4 +1,4 @@
-//! How much pairs of players interact over all rows: the mean of |I_ij|.
+//! Interactions plot: the mean |I_ij| of pairs of players over all rows, as a matrix.
 
 use super::colour_bar::{ColourBar, End, Ramp};
 use super::labels;
@@ -11,20 +11,20 @@ use apportion_results::Form;
 use crate::explained::Explained;
 use crate::scene::{Anchor, Mark, Paint, SMALL, Scene, Shape, digits, shortened, width_of};
 
-/// The most lines.
+/// Maximum number of players.
 const MOST: usize = 20;
-/// As many as are shown unless more are asked for.
+/// Default number of players.
 const USUAL: usize = 12;
 const TOP: f64 = 30.0;
-/// Space on the right for the bar of colours.
+/// Space on the right for the colour bar.
 const RIGHT: f64 = 76.0;
-/// The most height of the names above.
+/// Maximum height of the names on top.
 const ABOVE: f64 = 130.0;
-/// The least width of a cell, which is the height of its line.
+/// Minimum width of a cell, which is also the height of its line.
 const LEAST_CELL: f64 = 15.0;
-/// The most width of a cell.
+/// Maximum width of a cell.
 const CELL: f64 = 46.0;
-/// The opacity of the strongest interaction: text is read on it.
+/// Opacity of the strongest interaction. It must leave text legible.
 const OPAQUE: f64 = 0.6;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -36,7 +36,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     players.truncate(options.most_players(USUAL).clamp(1, MOST));
     let names: Vec<String> = players.iter().map(name).collect();
     let room = labels::room(names.iter().map(String::as_str), 0.8 * options.width);
-    // As many as leave each line room for its name.
+    // Limit the number so that the name of each fits into its line.
     players.truncate(((options.width - room - RIGHT) / LEAST_CELL) as usize);
     let cell = ((options.width - room - RIGHT) / players.len() as f64).min(CELL);
     let above = names.iter().map(|name| width_of(name, SMALL) + 10.0).fold(30.0, f64::max).min(ABOVE);
@@ -102,7 +102,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The number of a cell, with as many digits as it has room for.
+/// Writes the number of a cell, with as many digits as fit.
 fn draw_number(scene: &mut Scene, at: (f64, f64), cell: f64, number: f64) {
     let text = [3, 2, 1]
         .map(|count| digits(number, count))

@@ -1,4 +1,4 @@
-//! The kinds of figures, a file each: from attributions to a scene.
+//! The kinds of figures, with a module for each, which convert attributions to a scene.
 
 mod bar;
 mod beeswarm;
@@ -43,33 +43,35 @@ pub(crate) use words::{output_in_words, value_in_words, with_capitals};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// One row: from the base to the prediction, step by step, the largest above.
+    /// Waterfall plot of one row: steps from the base value to the prediction, the largest on top.
     Waterfall,
-    /// One row: what pushes the prediction up from the left, what pushes it down from the right.
+    /// Force plot of one row: positive values push the prediction up from the left, negative values push it
+    /// down from the right.
     Force,
-    /// How much each player matters over all rows: the mean of |φ|.
+    /// Feature importance over all rows: the mean of |φ|.
     Bar,
-    /// The values of all rows, player by player, in the colours of their inputs.
+    /// Beeswarm plot: the values of all rows by player, coloured by their inputs.
     Beeswarm,
-    /// One player: its value against its input, in the colours of the player that it interacts with most.
+    /// Dependence plot of one player: its value against its input, coloured by the player that it interacts
+    /// with most.
     Scatter,
-    /// The values of all rows, rows across and players down, as colours.
+    /// The values of all rows as colours, with rows on the x-axis and players on the y-axis.
     Heatmap,
-    /// How much pairs of players interact over all rows, as a matrix: the mean of |I_ij|.
+    /// Interactions of pairs of players over all rows, as a matrix: the mean of |I_ij|.
     Interactions,
-    /// The same with players on a circle, and lines between them.
+    /// Interactions of pairs of players over all rows, as lines between players on a circle.
     Network,
-    /// The way of each row from the base to its prediction, player by player.
+    /// Decision plot: the path of each row from the base value to its prediction.
     Decision,
-    /// How much each player matters, in parts of the rows side by side.
+    /// Feature importance in parts of the rows, side by side.
     Cohorts,
-    /// How the bounds of errors fall as evaluations are spent.
+    /// Error bounds over the number of evaluations.
     Convergence,
-    /// Groups, and groups within groups, with what each gives.
+    /// The importance of groups and nested groups.
     Groups,
-    /// One row that is a text: its words on a ground that tells their values.
+    /// A row that is a text: its words on a background coloured by their values.
     Text,
-    /// One row that is an image: its segments in colours that tell their values.
+    /// A row that is an image: its segments coloured by their values.
     Image,
 }
 
@@ -92,7 +94,7 @@ impl Kind {
         Self::Image,
     ];
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Waterfall => "waterfall",
@@ -112,7 +114,7 @@ impl Kind {
         }
     }
 
-    /// What it shows, in a line.
+    /// Returns a description of one line.
     pub fn line(self) -> &'static str {
         match self {
             Self::Waterfall => "One row: from the base to the prediction, step by step.",
@@ -134,7 +136,7 @@ impl Kind {
         }
     }
 
-    /// Whether it shows one row.
+    /// Returns whether the figure shows one row.
     pub fn is_of_one_row(self) -> bool {
         matches!(self, Self::Waterfall | Self::Force | Self::Text | Self::Image)
     }
@@ -158,14 +160,15 @@ impl FromStr for Kind {
 }
 
 impl Kind {
-    /// Lays the figure out.
+    /// Lays out the figure.
     ///
-    /// Time and memory grow with the rows that are kept; aggregates over the others are known already.
+    /// Time and memory are proportional to the number of kept rows, because aggregates over all rows are
+    /// already computed.
     ///
     /// # Errors
     ///
-    /// [`PlotError::UnknownRow`], [`PlotError::UnknownPlayer`] and [`PlotError::UnknownOutput`] for what is not among the results,
-    /// [`PlotError::Nothing`] where they lack what the figure shows.
+    /// [`PlotError::UnknownRow`], [`PlotError::UnknownPlayer`] and [`PlotError::UnknownOutput`] if the
+    /// results do not contain them, [`PlotError::Nothing`] if they lack data that the figure requires.
     pub fn lay_out(self, explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
         let outputs = explained.outputs();
         if options.output >= outputs {
@@ -184,7 +187,7 @@ impl Kind {
             let why = "there are no rows, or no features; explain at least one row";
             return Err(PlotError::Nothing { kind: self.name(), why });
         }
-        // Narrower, nothing but names would fit.
+        // In a narrower figure, only the names would fit.
         let width = if options.width.is_nan() { Options::default().width } else { options.width };
         let options = &Options { width: width.clamp(280.0, 4000.0), ..options.clone() };
         match self {

@@ -1,4 +1,5 @@
-//! One player: its value against its input, in the colours of the player that it interacts with most.
+//! Dependence plot of one player: its value against its input, coloured by the player that it interacts with
+//! most.
 
 use super::beeswarm::Colours;
 use super::colour_bar::{ColourBar, End, Ramp};
@@ -13,14 +14,14 @@ use crate::scene::{Anchor, FONT, Mark, Paint, Point, SMALL, Scale, Scene, Shape,
 const TOP: f64 = 34.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 84.0;
-/// Space on the right for the bar of colours.
+/// Space on the right for the colour bar.
 const RIGHT: f64 = 108.0;
 /// Space on the left for dots whose input is missing.
 const MISSING: f64 = 86.0;
 const RADIUS: f64 = 2.6;
-/// The height of the counts of inputs below.
+/// The height of the histogram of inputs at the bottom.
 const COUNTS: f64 = 26.0;
-/// Up to so many dots, each has its interval.
+/// Maximum number of dots that are drawn with their intervals.
 const MOST_INTERVALS: usize = 400;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -148,7 +149,7 @@ fn scales(
     (x, y)
 }
 
-/// Ticks of the inputs, or the words of a feature that has some.
+/// Draws the ticks of the inputs, or the categories of a categorical feature.
 fn draw_axis_of_inputs(
     scene: &mut Scene,
     explained: &Explained,
@@ -163,7 +164,7 @@ fn draw_axis_of_inputs(
     }
     let words = &explained.heading.categories[feature];
     let room = x.length() / words.len() as f64;
-    // As many words as there is room for.
+    // Draw only as many categories as fit.
     let every = (28.0 / room).ceil().max(1.0) as usize;
     for (code, word) in words.iter().enumerate().step_by(every) {
         let word = shortened(&crate::explained::shown(word), room * every as f64 - 4.0, SMALL);
@@ -173,7 +174,7 @@ fn draw_axis_of_inputs(
     scene.small((x.middle(), bottom + 29.0), label, Anchor::Middle);
 }
 
-/// How the inputs of all rows are spread.
+/// Draws the histogram of the inputs of all rows.
 fn draw_counts(scene: &mut Scene, explained: &Explained, feature: usize, (x, bottom): (&Scale, f64)) {
     let Some(inputs) = explained.summary.inputs.get(feature) else { return };
     let bars: Vec<(f64, f64, u64)> = match &inputs.counts {
@@ -202,9 +203,9 @@ fn draw_counts(scene: &mut Scene, explained: &Explained, feature: usize, (x, bot
     }
 }
 
-/// Where among ±0.3 a row's dot lies, so that rows with one word do not hide each other.
+/// Returns the offset of a row's dot within ±0.3, so that rows with the same category do not hide each other.
 fn jitter(row: u64) -> f64 {
-    // The golden ratio spreads what comes one after the other.
+    // Multiples of the golden ratio spread consecutive rows evenly.
     0.6 * ((row as f64 * 0.618_033_988_749_895).fract() - 0.5)
 }
 

@@ -1,4 +1,4 @@
-//! Texts and images must belong to their players.
+//! Texts and images must match their players.
 
 use apportion_plots::{Gathering, Heading, Medium, PlotError, ResultsError};
 

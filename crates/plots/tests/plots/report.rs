@@ -1,4 +1,4 @@
-//! The page of a report, as text; `browser/` has the tests of what it does.
+//! The HTML of a report. The tests of its behaviour are in `browser/`.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ fn page(results: &Results) -> String {
     Report::new(&explained(results)).command("apportion report").html().unwrap()
 }
 
-/// What stands between two texts, each time.
+/// Returns every text between two strings.
 fn between<'t>(text: &'t str, from: &str, to: &str) -> Vec<&'t str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -37,7 +37,7 @@ fn data(page: &str) -> Value {
     serde_json::from_str(between(page, "id=\"data\">", "</script>")[0]).unwrap()
 }
 
-/// As the script reads them.
+/// Decodes numbers like the script.
 fn numbers(text: &Value, bytes: usize, exponent: &Value) -> Vec<f64> {
     let read = STANDARD.decode(text.as_str().unwrap()).unwrap();
     let factor = 2_f64.powi(exponent.as_i64().unwrap() as i32);
@@ -49,7 +49,7 @@ fn numbers(text: &Value, bytes: usize, exponent: &Value) -> Vec<f64> {
     read.chunks(bytes).map(number).collect()
 }
 
-/// The tags of a page with their attributes, without what is in scripts and styles.
+/// Returns the tags of a page with their attributes, except those in scripts and styles.
 fn tags(page: &str) -> Vec<&str> {
     let body = &page[..page.find("<script").unwrap()];
     between(&body[body.find("<body>").unwrap() + 6..], "<", ">")
@@ -72,7 +72,7 @@ fn the_policy_names_the_one_style_and_the_one_script() {
         )
     );
     assert!(scripts[0].len() <= 50_000, "{}", scripts[0].len());
-    // What would run what it is given.
+    // Functions that could execute their argument.
     for word in [
         "innerHTML",
         "outerHTML",
@@ -105,7 +105,7 @@ fn nothing_of_the_data_is_markup() {
     assert_eq!(page.matches("</style").count(), 1);
     assert!(!page.contains('\u{202e}'));
     for tag in tags(&page) {
-        // Without the values of attributes.
+        // Remove the values of attributes.
         let bare: String = tag.split('"').step_by(2).collect();
         assert!(!bare.starts_with("img") && !bare.contains(" style=") && !bare.contains(" on"), "<{tag}>");
     }
@@ -187,7 +187,7 @@ fn many_rows_are_a_sample_that_the_page_tells_of() {
     let names: Vec<String> = (0..20).map(|player| format!("x{player}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut results = Results::of(&names, 10_000, 1);
-    // Numbers that need four bytes each.
+    // These numbers need four bytes each.
     results.inputs.iter_mut().enumerate().for_each(|(at, input)| *input = number(at));
     let explained = explained(&results);
     let page = Report::new(&explained).html().unwrap();

@@ -1,14 +1,15 @@
-//! JSON, as XGBoost writes it.
+//! JSON, as written by XGBoost.
 //!
-//! XGBoost writes the bare words `NaN` and `Infinity` where a number has no other spelling (1.7 does for the thresholds of categorical
-//! splits), which strict JSON readers refuse. They are read here, and numbers as freely as Rust spells them (`1.`, `01`); everything
-//! else is the standard (RFC 8259). Nesting is bounded by [`MAX_DEPTH`], so that no file can exhaust the stack.
+//! XGBoost writes the bare words `NaN` and `Infinity` for numbers without another representation (e.g. in
+//! version 1.7 for the thresholds of categorical splits), which strict JSON parsers reject. This parser
+//! accepts them, and all numbers that Rust can parse (`1.`, `01`). Otherwise it follows the standard (RFC
+//! 8259). Nesting is limited to [`MAX_DEPTH`], so that no file can overflow the stack.
 
 use super::memory::Memory;
 use super::{MAX_DEPTH, UNUSED, Value, push_element};
 use crate::error::ModelError;
 
-/// Reads a whole document; anything but white space after it is an error.
+/// Reads a whole document. Anything except white space after it is an error.
 pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, ModelError> {
     let mut reader = Reader { bytes, offset: 0, memory: Memory::for_file(bytes.len()) };
     let value = reader.value(0)?;
@@ -44,7 +45,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next byte that is no white space, not consumed.
+    /// Returns the next byte that is not white space, without consuming it.
     fn next(&mut self) -> Result<u8, ModelError> {
         self.skip_space();
         match self.peek() {
@@ -106,7 +107,7 @@ impl<'a> Reader<'a> {
                 b',' => self.offset += 1,
                 b'}' => {
                     self.offset += 1;
-                    // Room for members to come would be most of the memory of small objects.
+                    // Spare capacity would be most of the memory of small objects.
                     members.shrink_to_fit();
                     return Ok(Value::Object(members));
                 }

@@ -1,7 +1,8 @@
-//! Universal Binary JSON (UBJSON, draft 12), as XGBoost writes it.
+//! Universal Binary JSON (UBJSON, draft 12), as written by XGBoost.
 //!
-//! A value is a one-letter marker and its payload; numbers are big-endian. Containers may announce the number of their elements (`#`)
-//! and their common type (`$`). All markers of the draft are read, and the unsigned integers of its successor BJData:
+//! A value is a one-letter marker and its payload; numbers are big-endian. Containers may specify the number
+//! of their elements (`#`) and their common type (`$`). All markers of the draft are supported, and the
+//! unsigned integers of its successor BJData:
 //!
 //! | marker | value | marker | value |
 //! |---|---|---|---|
@@ -13,15 +14,16 @@
 //! | `[` `]` | list | `{` `}` | object: names without marker `S` |
 //! | `N` | nothing (skipped between elements) | | |
 //!
-//! A length is compared with what is left of the file before anything is allocated for it, and nesting is bounded, so a file that lies
-//! about either is an error and not an exhausted machine.
+//! Every length is compared with the remaining bytes before memory is allocated for it, and nesting is
+//! limited. So a file with a wrong length or depth is an error and cannot exhaust the memory or overflow the
+//! stack.
 
 use super::memory::Memory;
 use super::packed::{Packed, decode, number_size};
 use super::{MAX_DEPTH, Value, push_element};
 use crate::error::ModelError;
 
-/// Reads a whole document; anything after it is an error.
+/// Reads a whole document. Anything after it is an error.
 pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, ModelError> {
     let mut reader = Reader { bytes, offset: 0, memory: Memory::for_file(bytes.len()) };
     let marker = reader.byte()?;
@@ -38,7 +40,7 @@ struct Reader<'a> {
     memory: Memory,
 }
 
-/// What a container says about itself after its opening marker.
+/// The type and count that may follow the opening marker of a container.
 struct Head {
     element: Option<u8>,
     count: Option<usize>,
@@ -70,7 +72,7 @@ impl<'a> Reader<'a> {
         Ok(self.take(1)?[0])
     }
 
-    /// The next marker, with no-ops skipped.
+    /// Returns the next marker, skipping no-ops.
     fn marker(&mut self) -> Result<u8, ModelError> {
         loop {
             match self.byte()? {
@@ -91,7 +93,7 @@ impl<'a> Reader<'a> {
             _ => return self.fail(format!("marker {:?} where a length is wanted", char::from(marker))),
         };
         let length = decode(marker, self.take(size)?);
-        // Doubles hold every length that could be left of a file.
+        // Doubles represent every length up to the size of a file exactly.
         if length < 0.0 || length > self.left() as f64 {
             return self.fail(format!("a length of {length} where {} bytes are left", self.left()));
         }
@@ -136,14 +138,15 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The optional `$` type and `#` count of a container. Each element takes at least `least` bytes.
+    /// Reads the optional `$` type and `#` count of a container. Each element takes at least `least` bytes.
     fn head(&mut self, least: usize) -> Result<Head, ModelError> {
         let mut head = Head { element: None, count: None };
         if self.bytes.get(self.offset) == Some(&b'$') {
             self.offset += 1;
             let element = self.byte()?;
             if matches!(element, b'Z' | b'T' | b'F' | b'N') {
-                // Such elements take no bytes, so a short file could announce more of them than any memory holds.
+                // Elements without payload take no bytes, so a short file could declare more of them than fit
+                // in memory.
                 return self.fail("a container whose elements take no bytes");
             }
             head.element = Some(element);
@@ -208,7 +211,7 @@ impl<'a> Reader<'a> {
             self.take_memory(Some(&name))?;
             members.push((name, self.value(marker, depth + 1)?));
         }
-        // Room for members to come would be most of the memory of small objects.
+        // Spare capacity would be most of the memory of small objects.
         members.shrink_to_fit();
         Ok(Value::Object(members))
     }

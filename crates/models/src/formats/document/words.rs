@@ -1,11 +1,11 @@
-//! Categories as a document lists them.
+//! Lists of categories in a document.
 
 use super::{Field, Value};
 use crate::ensemble::Category;
 use crate::error::ModelError;
 
 impl Field<'_> {
-    /// A list of words, finite numbers and booleans, which are the numbers 0 and 1.
+    /// Returns a list of texts, finite numbers and booleans, which become the numbers 0 and 1.
     pub(crate) fn words(&self) -> Result<Vec<Category>, ModelError> {
         let number = |index: usize, number: f64| match number.is_finite() {
             true => Ok(Category::Number(number)),

@@ -1,4 +1,4 @@
-//! The JSON of `dump_model`: the same trees as in the text, as nested objects.
+//! The JSON of `dump_model`: the same trees as in the text format, as nested objects.
 
 use super::tree::{Missing, comparison};
 use super::{objective, words};
@@ -6,7 +6,7 @@ use crate::ensemble::{Categories, Ensemble, EnsembleParts, LinearLeaf, Origin, R
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Outputs come as a bare number, so a short file could ask for any memory.
+/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
@@ -24,7 +24,7 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
     if last_field.count()?.checked_add(1) != Some(names.len()) {
         return Err(last_field.error(format!("not the number of the last of {} names", names.len())));
     }
-    // A model of an objective of one's own has none.
+    // Models with a custom objective have no such member.
     let objective_field = root.find("objective")?.filter(|field| !field.is_null());
     let objective =
         objective_field.as_ref().map(|field| Ok::<_, ModelError>((field, field.text()?))).transpose()?;
@@ -68,7 +68,7 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
     Ok(ensemble)
 }
 
-/// What the dump says of the values of a feature. Constant ones are not listed.
+/// Returns the values of a feature as described in the dump, which omits constant features.
 fn column(root: &Field<'_>, name: &str) -> Result<words::Column, ModelError> {
     let Some(infos) = root.find("feature_infos")? else { return Ok(words::Column::Unused) };
     let Some(info) = infos.find(name)? else { return Ok(words::Column::Unused) };
@@ -79,7 +79,7 @@ fn column(root: &Field<'_>, name: &str) -> Result<words::Column, ModelError> {
     })
 }
 
-/// Appends a node and all below it; returns its number.
+/// Appends a node and its descendants. Returns its index.
 fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> {
     let number = parts.add_node();
     let is_leaf = node.has("leaf_value");
@@ -130,7 +130,7 @@ fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> 
     Ok(number as i64)
 }
 
-/// Takes in the model of a linear leaf; one that is a constant is its value.
+/// Adds the model of a linear leaf, if any. A model without terms becomes the value of the leaf.
 fn add_linear_model(leaf: &Field<'_>, parts: &mut TreeParts, number: usize) -> Result<(), ModelError> {
     let Some(constant) = leaf.find("leaf_const")? else { return Ok(()) };
     let constant = constant.number()?;

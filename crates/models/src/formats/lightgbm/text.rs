@@ -1,4 +1,4 @@
-//! The file as a whole: header, trees, and what follows them.
+//! The text format: header, trees, and what follows them.
 
 use super::header::{self, Header};
 use super::section::{Line, Section};
@@ -7,7 +7,7 @@ use crate::ensemble::Ensemble;
 use crate::error::ModelError;
 use crate::formats::document::{Value, json};
 
-/// How the first line of a tree starts.
+/// Prefix of the first line of a tree.
 const TREE: &str = "Tree=";
 const END_OF_TREES: &str = "end of trees";
 const END_OF_PARAMETERS: &str = "end of parameters";
@@ -50,7 +50,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
             return Err(first.error(wanted));
         }
         let mut section = Section::new(first);
-        // As LightGBM counts, a line ends with one byte.
+        // LightGBM counts each line end as one byte.
         let mut bytes = first.text.len() + 1;
         while let Some(line) = model.next_if(|line| !line.text.starts_with(TREE)) {
             bytes += line.text.len() + 1;
@@ -70,7 +70,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     }
 }
 
-/// The names of the features where one of them has a line break, as models in memory can have.
+/// Returns the text of the feature names if one of them contains a line break, which is possible in models
+/// that were not loaded from a file.
 fn lines_of_names(text: &str) -> Option<&str> {
     const KEY: &str = "\nfeature_names=";
     const NEXT: [&str; 3] = ["\nmonotone_constraints=", "\nfeature_infos=", "\ntree_sizes="];
@@ -85,11 +86,11 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         .map(|(index, text)| Line { number: index + 1, text: text.strip_suffix('\r').unwrap_or(text) })
 }
 
-/// What follows the trees.
+/// The lines after the trees.
 struct Trailer<'a> {
     /// The name of the booster.
     booster: Option<&'a str>,
-    /// The categories of pandas' columns.
+    /// The categories of pandas columns.
     categories: Option<(Line<'a>, Value<'a>)>,
 }
 
@@ -97,7 +98,7 @@ fn damaged_categories(line: Line<'_>, error: &ModelError) -> ModelError {
     line.error(format!("the categories of pandas are damaged: {error}"))
 }
 
-/// Checks that what follows the trees is whole, where anything does.
+/// Reads the lines after the trees, if any, and checks that they are complete.
 fn after_the_trees<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Trailer<'a>, ModelError> {
     let (mut booster, mut categories, mut is_whole, mut last) = (None, None, true, None);
     for line in lines.filter(|line| !line.text.trim_ascii().is_empty()) {

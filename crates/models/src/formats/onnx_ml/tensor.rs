@@ -1,9 +1,9 @@
-//! Tensors of numbers.
+//! Numeric tensors.
 
 use super::messages::{DOUBLE, FLOAT, FLOAT16, INT32, INT64, TensorProto, UINT8};
 use crate::error::ModelError;
 
-/// Numbers and their shape, whose product is their count; row-major.
+/// Numbers, row-major, and their shape, whose product is the number of elements.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tensor {
     pub(super) dims: Vec<usize>,
@@ -11,7 +11,7 @@ pub(super) struct Tensor {
 }
 
 impl Tensor {
-    /// Reads the tensor `name`; `error` makes a complaint of what is wrong with it.
+    /// Reads the tensor `name`. `error` converts a problem to an error.
     pub(super) fn read(
         tensor: &TensorProto,
         name: &str,
@@ -34,7 +34,7 @@ impl Tensor {
     }
 }
 
-/// Numbers of a tensor, in the field of their type or as raw little-endian bytes.
+/// Returns the numbers of a tensor, which are stored in a field of their type or as raw little-endian bytes.
 fn numbers(tensor: &TensorProto) -> Result<Vec<f64>, String> {
     let raw = &tensor.raw_data[..];
     let whole = |size| match raw.len() % size {

@@ -1,4 +1,4 @@
-//! Files put together message by message.
+//! Tests with files that are built message by message.
 
 #![allow(clippy::unwrap_used)]
 
@@ -69,7 +69,7 @@ fn input(name: &str, elem_type: i32, columns: Option<i64>) -> ValueInfoProto {
     ValueInfoProto { name: name.to_owned(), r#type: Some(TypeProto { tensor_type }) }
 }
 
-/// A model whose outputs are those of nodes that no node takes.
+/// Builds a model whose outputs are the values that no node uses.
 fn model(nodes: Vec<NodeProto>, inputs: Vec<ValueInfoProto>, version: i64) -> ModelProto {
     let is_taken = |name: &String| nodes.iter().any(|node| node.input.contains(name));
     let made = nodes.iter().flat_map(|node| &node.output).filter(|name| !is_taken(name));
@@ -87,7 +87,7 @@ fn ensemble(operator: &str, attributes: Vec<AttributeProto>) -> NodeProto {
     node(DOMAIN, operator, "X", &["Y", "Z"], attributes)
 }
 
-/// A model of this node alone, with two columns of `f32`.
+/// Builds a model with a single node and two columns of `f32`.
 fn alone(operator: &str, attributes: Vec<AttributeProto>) -> ModelProto {
     model(vec![ensemble(operator, attributes)], vec![input("X", FLOAT, Some(2))], 1)
 }
@@ -96,7 +96,7 @@ fn read(model: &ModelProto) -> Result<Ensemble, ModelError> {
     Ensemble::from_bytes(&model.encode_to_vec())
 }
 
-/// Feature 0 with 1.5 or less: 10, else 20 unless feature 1 is missing or over −1, then 40.
+/// Predicts 10 if feature 0 is at most 1.5; else 20, or 40 if feature 1 is missing or above −1.
 fn regressor() -> Vec<AttributeProto> {
     vec![
         integers("nodes_treeids", &[0; 5]),
@@ -114,7 +114,7 @@ fn regressor() -> Vec<AttributeProto> {
     ]
 }
 
-/// A node that sends feature 0 by its test to the first of two leaves, else to the second, and `more`.
+/// Builds the attributes of a tree with one split on feature 0 and two leaves, followed by `more`.
 fn one_split(
     kind: &str,
     mode: &str,
@@ -136,7 +136,7 @@ fn one_split(
     attributes
 }
 
-/// The attributes with one put in or in place of that with its name.
+/// Adds or replaces an attribute.
 fn with(mut attributes: Vec<AttributeProto>, changed: AttributeProto) -> Vec<AttributeProto> {
     attributes.retain(|attribute| attribute.name != changed.name);
     attributes.push(changed);
@@ -162,7 +162,7 @@ fn a_regressor_says_what_it_is_and_predicts() {
     assert!(ensemble.check_covers().is_err());
 }
 
-/// Every test of a node, of one value, written out.
+/// Evaluates the test of a node on a value, as a reference.
 fn holds(mode: &str, value: f64, number: f64, missing_true: bool) -> bool {
     match mode {
         _ if value.is_nan() => missing_true,
@@ -203,7 +203,7 @@ fn random_trees_with_any_numbering_predict_as_their_lists_say() {
     let random = &mut Random(11);
     for outputs in [1, 3] {
         let (trees, features) = (6, 3);
-        // Tree, node, mode, feature, number, children where the test holds and where not, missing, weights.
+        // Tree, node, mode, feature, number, children of the true and the false branch, missing, weights.
         type Row = (i64, i64, usize, i64, f32, [i64; 2], i64, Vec<f32>);
         let mut rows: Vec<Row> = Vec::new();
         for tree in 0..trees {
@@ -322,7 +322,7 @@ fn columns_may_come_as_inputs_of_their_own() {
     assert_eq!((wider.feature_count(), wider.feature_names()), (4, None));
 }
 
-/// A classifier of two classes, by one split.
+/// Builds a classifier with two classes and one split.
 fn classifier(ids: [i64; 2], base: &[f32], transform: &str) -> Ensemble {
     let more = vec![
         integers("class_ids", &ids),
@@ -335,7 +335,7 @@ fn classifier(ids: [i64; 2], base: &[f32], transform: &str) -> Ensemble {
     read(&alone("TreeEnsembleClassifier", attributes)).unwrap()
 }
 
-/// What a widely used runtime gives for these files.
+/// The expected values are those of a widely used runtime for these files.
 #[test]
 fn weights_for_one_class_of_two_are_one_margin() {
     let rows = [0.0, 0.0, 2.0, 0.0];
@@ -352,7 +352,8 @@ fn weights_for_one_class_of_two_are_one_margin() {
     }
 }
 
-/// `TreeEnsemble` with splits of all kinds: the first tree tests for members of {1, 2.5}, then x₁ > 0; the second is a single leaf.
+/// Builds a `TreeEnsemble` with all kinds of splits: the first tree tests membership in {1, 2.5}, then x₁ >
+/// 0; the second is a single leaf.
 fn newest() -> Vec<AttributeProto> {
     let modes =
         TensorProto { dims: vec![4], data_type: UINT8, raw_data: vec![6, 3, 0, 6], ..Default::default() };

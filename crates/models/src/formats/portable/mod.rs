@@ -1,9 +1,9 @@
-//! The JSON of our own, for models of libraries whose files are not read: `docs/tree-json.md` describes it in full, and
-//! `scikit_learn_to_json` of the Python package writes it.
+//! Apportion's own JSON format, for models of libraries whose files are not supported. `docs/tree-json.md`
+//! describes it in full, and `scikit_learn_to_json` of the Python package writes it.
 //!
-//! It states what an [`Ensemble`] holds, with thresholds in the operator of the library, `<` or `<=`, and lists per tree, so that it is
-//! written in a few lines from the arrays that libraries keep. Members that are not known are refused: a misspelt one would change the
-//! model quietly.
+//! It contains the data of an [`Ensemble`], with thresholds for the comparison operator of the library, `<`
+//! or `<=`, and one list per tree, so that a few lines of code can write it from the arrays of a library.
+//! Unknown members are an error, because a misspelt one would silently change the model.
 
 mod categories;
 mod rules;
@@ -12,12 +12,12 @@ use crate::ensemble::{Ensemble, EnsembleParts, Link, Origin, TreeParts, Width, a
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
 
-/// What the member `format` says.
+/// Value of the member `format`.
 const FORMAT: &str = "apportion-trees";
-/// The version of the format.
+/// Version of the format.
 const VERSION: usize = 1;
 
-/// Rows are as wide as a file says, and a file of a few bytes could ask for any memory.
+/// Rows are as wide as the file declares, so without a limit a small file could exhaust the memory.
 const MAX_FEATURES: usize = (1 << 30) - 1;
 
 const MEMBERS: [&str; 14] = [
@@ -52,7 +52,7 @@ const TREE_MEMBERS: [&str; 12] = [
     "linear",
 ];
 
-/// Whether a document says that it is of this format.
+/// Returns whether a document declares this format.
 pub(crate) fn is_portable(root: &Field<'_>) -> bool {
     let format = root.find("format").ok().flatten();
     format.is_some_and(|format| format.text().is_ok_and(|format| format == FORMAT))
@@ -105,7 +105,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     ensemble.refuse_missing(refuses_missing(&root, features)?);
     for (index, tree) in trees.iter().enumerate() {
         push_tree(&mut ensemble, tree, index, operator).map_err(|error| match error {
-            // A tree of vectors is several here.
+            // A tree whose leaves are vectors becomes several trees here, so use its index in the file.
             ModelError::Tree { problem, .. } => ModelError::Tree { tree: index, problem },
             other => other,
         })?;
@@ -114,7 +114,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     Ok(ensemble)
 }
 
-/// How a split compares.
+/// The comparison operator of splits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operator {
     Less,
@@ -131,7 +131,7 @@ impl Operator {
         }
     }
 
-    /// The threshold t' for which `x̂ < t'` is this comparison with t.
+    /// Returns the threshold t' for which `x̂ < t'` is equivalent to this comparison with t.
     fn threshold(self, threshold: f64) -> f64 {
         match self {
             Self::Less => threshold,
@@ -150,7 +150,7 @@ fn feature_names(root: &Field<'_>, features: usize) -> Result<Option<Vec<String>
     }
 }
 
-/// The texts of the member `name`, which are `count` if it is there.
+/// Returns the texts of the member `name`, which must have `count` elements if it is present.
 fn names_of(root: &Field<'_>, name: &str, count: usize, what: &str) -> Result<Vec<String>, ModelError> {
     let Some(field) = root.find(name)? else { return Ok(Vec::new()) };
     let names: Vec<String> =
@@ -161,7 +161,7 @@ fn names_of(root: &Field<'_>, name: &str, count: usize, what: &str) -> Result<Ve
     }
 }
 
-/// A flag for each feature; none where no feature is listed.
+/// Returns a flag for each feature, or an empty list if the member is missing.
 fn refuses_missing(root: &Field<'_>, features: usize) -> Result<Vec<bool>, ModelError> {
     let Some(field) = root.find("refuses_missing")? else { return Ok(Vec::new()) };
     let mut flags = vec![false; features];

@@ -1,10 +1,10 @@
-//! Splits that do not compare, and leaves that are linear models.
+//! Splits with rules, and leaves that are linear models, in the portable format.
 
 use crate::ensemble::{Categories, LinearLeaf, Rule, TreeParts};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Puts the members `rules` and `linear` of a tree into its parts.
+/// Adds the members `rules` and `linear` of a tree to its parts.
 pub(super) fn read(
     tree: &Field<'_>,
     parts: &mut TreeParts,
@@ -60,7 +60,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// A rule, and whether its split has its children exchanged.
+/// Returns the rule of a split, and whether the children of the split must be swapped.
 fn rule(field: &Field<'_>, threshold: f64) -> Result<(Rule, bool), ModelError> {
     let members_go_left = || {
         let side = field.get("side")?;

@@ -1,17 +1,17 @@
-//! Which outputs there are, and which of them a tree adds to.
+//! The outputs of a model, and those that each tree adds to.
 
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Outputs come as bare numbers, so a short file could ask for any memory.
+/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
 const MOST_OUTPUTS: usize = 1 << 20;
 
-/// Output `target · classes + class`.
+/// The outputs of a model, which are numbered `target · classes + class`.
 pub(super) struct Outputs {
     targets: usize,
-    /// Of the target that has most of them.
+    /// Largest number of classes of a target.
     classes: usize,
-    /// Targets and classes of a leaf.
+    /// Number of targets and classes of a leaf.
     leaf: [usize; 2],
 }
 
@@ -60,7 +60,7 @@ impl Outputs {
         }
     }
 
-    /// For each tree the first of the outputs that its leaves are added to.
+    /// Returns for each tree the first output that its leaves add to.
     pub(super) fn of_trees(&self, root: &Field<'_>, trees: usize) -> Result<Vec<usize>, ModelError> {
         let ids = |key, kind, count: usize, of_leaf: usize| {
             let field = root.get(key)?;
@@ -81,12 +81,12 @@ impl Outputs {
         Ok(targets.iter().zip(&classes).map(|(target, class)| target * self.classes + class).collect())
     }
 
-    /// How many numbers a leaf has.
+    /// Returns the number of values of a leaf.
     pub(super) fn of_leaf(&self) -> usize {
         self.leaf[0] * self.leaf[1]
     }
 
-    /// The outputs that the numbers of a leaf are added to, from the first on.
+    /// Returns the outputs that the values of a leaf add to, starting from the first one.
     pub(super) fn from(&self, first: usize) -> impl Iterator<Item = usize> {
         let classes = self.classes;
         let [targets, of_target] = self.leaf;

@@ -1,17 +1,18 @@
-//! Trees of a treelite dump: lists of nodes with numbers of their own, in any order.
+//! Trees of a treelite dump: lists of nodes with IDs, in any order.
 //!
-//! A numeric split sends a row left if `x̂ op threshold` is true, for any of five operators, and right if not. In the normal form:
+//! A numeric split sends a row left if `x̂ op threshold` is true, for any of five operators, and right
+//! otherwise. In normal form:
 //!
 //! | operator | left child | right child | rule |
 //! |---|---|---|---|
 //! | `<` | left | right | x̂ < t |
-//! | `<=` | left | right | x̂ < the number after t |
-//! | `>` | right | left | x̂ < the number after t |
+//! | `<=` | left | right | x̂ < the next number after t |
+//! | `>` | right | left | x̂ < the next number after t |
 //! | `>=` | right | left | x̂ < t |
-//! | `==` | left | right | x̂ is exactly t |
+//! | `==` | left | right | x̂ equals t |
 //!
-//! A categorical split sends members of its list right if `category_list_right_child` says so, else left, and all other values to the
-//! other side. Missing values go by `default_left` in each case.
+//! A categorical split sends members of its list right if `category_list_right_child` is set, otherwise left,
+//! and all other values to the other side. Missing values follow `default_left` in each case.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ use crate::ensemble::{Categories, Rule, Split, VectorTree, at_most, at_most_infi
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The type of a number in a file.
+/// The type of numbers in a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Precision {
     Single,
@@ -43,7 +44,8 @@ impl Precision {
     }
 }
 
-/// Reads a tree whose leaves have so many values. Its nodes are in the file's order, after the root.
+/// Reads a tree whose leaves have `values` values each. Its nodes are in the order of the file, except that
+/// the root is first.
 pub(super) fn read_tree(
     tree: &Field<'_>,
     values: usize,
@@ -92,7 +94,7 @@ pub(super) fn read_tree(
     Ok(shape)
 }
 
-/// Brings the root, which is nobody's child, to the front.
+/// Moves the root, which is not a child of any node, to the front.
 fn root_first(list: &Field<'_>, nodes: &mut [Field<'_>]) -> Result<(), ModelError> {
     let mut children = std::collections::HashSet::with_capacity(nodes.len());
     for node in nodes.iter().filter(|node| !node.has("leaf_value")) {
@@ -111,7 +113,7 @@ fn root_first(list: &Field<'_>, nodes: &mut [Field<'_>]) -> Result<(), ModelErro
     Ok(())
 }
 
-/// Sums of hessians where all nodes have them, else counts of rows, else nothing.
+/// Returns sums of hessians if all nodes have them, else counts of rows if all nodes have them, else `None`.
 fn covers(nodes: &[Field<'_>]) -> Result<Option<Vec<f64>>, ModelError> {
     for key in ["sum_hess", "data_count"] {
         let covers = nodes.iter().map(|node| node.find(key)?.map(|cover| cover.number()).transpose());
@@ -123,7 +125,7 @@ fn covers(nodes: &[Field<'_>]) -> Result<Option<Vec<f64>>, ModelError> {
     Ok(None)
 }
 
-/// How a node decides, and whether the normal form has its children the other way round.
+/// Returns the split of a node, and whether its children are swapped in normal form.
 fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), ModelError> {
     let kind = node.get("node_type")?;
     match kind.text()? {

@@ -1,4 +1,4 @@
-//! What an XGBoost model document must hold, and the ensemble it means.
+//! The schema of an XGBoost model document.
 
 use super::objective::{Link, outputs_link};
 use super::version::Version;
@@ -7,7 +7,7 @@ use crate::ensemble::{Ensemble, EnsembleParts, Origin, Width};
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
 
-/// Outputs come as a bare number, so a short file could ask for any memory.
+/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, ModelError> {
@@ -47,10 +47,10 @@ pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, Model
     Ok(ensemble)
 }
 
-/// The ensemble of `parts` with what the booster has learnt.
+/// Reads the trained booster into an ensemble.
 fn boosted(booster: &Field<'_>, name: &str, parts: EnsembleParts) -> Result<Ensemble, ModelError> {
-    // Up to 3.3 a dart file wraps a gbtree and adds one weight per tree; later, dropout is a gbtree with weights in its model, where
-    // an empty list, as none at all, means no dropout.
+    // Up to 3.3, a dart file wraps a gbtree and adds one weight per tree. Later, dropout is a gbtree with
+    // weights in its model, where an empty or missing list means no dropout.
     let (model, weights) = match name {
         "gbtree" => {
             let model = booster.get("model")?;
@@ -72,14 +72,14 @@ fn boosted(booster: &Field<'_>, name: &str, parts: EnsembleParts) -> Result<Ense
     Ok(ensemble)
 }
 
-/// The rounds up to the best one, which early stopping leaves among the attributes. They are texts.
+/// Returns the number of rounds up to the best one, which early stopping stores among the attributes as text.
 fn best_round_count(learner: &Field<'_>) -> Result<Option<usize>, ModelError> {
     let Some(attributes) = learner.find("attributes")? else { return Ok(None) };
     let Some(best) = attributes.find("best_iteration")? else { return Ok(None) };
     Ok(Some(best.count()?.saturating_add(1)))
 }
 
-/// Classes or targets, whichever there are.
+/// Returns the number of classes or targets.
 fn output_count(parameters: &Field<'_>) -> Result<usize, ModelError> {
     let count =
         |key| Ok::<_, ModelError>(parameters.find(key)?.map(|field| field.count()).transpose()?.unwrap_or(0));

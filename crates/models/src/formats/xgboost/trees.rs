@@ -4,7 +4,7 @@ use crate::ensemble::{Categories, Ensemble, EnsembleParts, Rule, TreeParts};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The ensemble of `parts` with the trees of the model, read one by one.
+/// Reads the trees of a model one by one into an ensemble.
 pub(super) fn read(
     model: &Field<'_>,
     weights: Option<Field<'_>>,
@@ -40,7 +40,8 @@ pub(super) fn read(
     Ok(ensemble)
 }
 
-/// How many trees there are after each round. The file says it since 2.0; before that all rounds were alike.
+/// Returns the number of trees after each round. Files store it since 2.0; before, all rounds had the same
+/// number of trees.
 fn ends_of_rounds(
     model: &Field<'_>,
     parameters: &Field<'_>,
@@ -50,7 +51,7 @@ fn ends_of_rounds(
     let Some(field) = model.find("iteration_indptr")?.filter(|field| !field.is_empty_list()) else {
         let parallel = parameters.find("num_parallel_tree")?.map(|field| field.count()).transpose()?;
         let round = parallel.unwrap_or(1).max(1).saturating_mul(outputs);
-        // Trees that make no whole rounds are rounds each.
+        // If the trees do not make up whole rounds, each tree is a round.
         let round = if trees.is_multiple_of(round) { round } else { 1 };
         return Ok((round..=trees).step_by(round).collect());
     };
@@ -62,7 +63,8 @@ fn ends_of_rounds(
     Ok(places[1..].iter().filter_map(|&place| usize::try_from(place).ok()).collect())
 }
 
-/// Reads the tree `index` of the file and appends it: once, or once for each output where its leaves hold a vector.
+/// Reads the tree `index` of the file and appends it: once, or once for each output if its leaves are
+/// vectors.
 fn push_tree(
     ensemble: &mut Ensemble,
     index: usize,
@@ -84,8 +86,8 @@ fn push_tree(
     of_vectors.into_iter().try_for_each(|parts| ensemble.push(parts)).map_err(|error| error.in_tree(index))
 }
 
-/// One tree for each output of a tree whose leaves hold a value for each (`multi_strategy` `multi_output_tree`). A leaf's right child
-/// is the place of its values.
+/// Splits a tree whose leaves are vectors (`multi_strategy` `multi_output_tree`) into one tree per output.
+/// The right child of a leaf is the index of its values.
 fn of_each_output(tree: &Field<'_>, parts: TreeParts, outputs: usize) -> Result<Vec<TreeParts>, ModelError> {
     let Some(field) = tree.find("leaf_weights")? else {
         return Err(ModelError::Unsupported {
@@ -127,10 +129,10 @@ fn read_tree(
     parameters.get("num_nodes")?.check_says(count, "elements of left_children")?;
     let singles = |field: Field<'_>| {
         let numbers = field.numbers_of(count)?;
-        // Floats of the file, as the nearest f32 and then exactly as f64.
+        // Round the numbers of the file to the nearest f32, which f64 represents exactly.
         Ok::<Vec<f64>, ModelError>(numbers.iter().map(|&number| f64::from(number as f32)).collect())
     };
-    // Only the path-dependent game needs covers, so a file may come without.
+    // Only the path-dependent game needs cover, so it may be missing.
     let cover = tree.find("sum_hessian")?.filter(|field| !field.is_empty_list());
     Ok(TreeParts {
         output,
@@ -147,7 +149,7 @@ fn read_tree(
     })
 }
 
-/// The sets of the categorical splits, which the file keeps as segments of one list.
+/// Reads the sets of the categorical splits, which the file stores as segments of one list.
 fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError> {
     let Some(types) = tree.find("split_type")? else { return Ok(Vec::new()) };
     let categorical = types.flags_of(count)?;

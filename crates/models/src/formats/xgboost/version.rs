@@ -3,7 +3,7 @@
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Version of XGBoost, most significant number first.
+/// Version of XGBoost: major, minor, patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version(pub(crate) [usize; 3]);
 
@@ -15,7 +15,7 @@ impl std::fmt::Display for Version {
 }
 
 impl Version {
-    /// The version in a document, of those that are known.
+    /// Reads the version of a document, which must be supported.
     pub(super) fn read(root: &Field<'_>) -> Result<Self, ModelError> {
         let field = root.get("version")?;
         let numbers = field.integers()?;

@@ -1,4 +1,4 @@
-//! How the page is made again.
+//! Section: how to reproduce the report.
 
 use crate::error::PlotError;
 use crate::explained::shown;

@@ -1,4 +1,4 @@
-//! What was asked: the value, the game, the method, and all else that is known of the run.
+//! Section: the configuration, i.e. the value, the game, the method, and other information about the run.
 
 use crate::error::PlotError;
 use crate::report::html::{counted, named};
@@ -43,7 +43,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     Ok(())
 }
 
-/// What of the results is not in the page one by one.
+/// Returns notes on results that the page omits or summarizes.
 fn notes(page: &Page<'_>) -> Vec<String> {
     let explained = page.explained;
     let mut notes = Vec::new();

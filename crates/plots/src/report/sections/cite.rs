@@ -1,11 +1,11 @@
-//! Apportion and the papers behind a method.
+//! Section: citations of Apportion and of the papers about the methods used.
 
 use crate::error::PlotError;
 use crate::report::page::Page;
 
 const APPORTION: &str = "The Apportion authors. Apportion: game-theoretic attribution. Software.";
 
-/// Papers, and the words in the names of values and methods that rest on them.
+/// Papers, with the words in names of values and methods that refer to them.
 const PAPERS: [(&[&str], &str); 6] = [
     (
         &["tree"],

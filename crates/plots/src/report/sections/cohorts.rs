@@ -1,4 +1,4 @@
-//! How much features matter in parts of the rows.
+//! Section: feature importance in cohorts of rows.
 
 use crate::error::PlotError;
 use crate::figures::{Kind, Options};

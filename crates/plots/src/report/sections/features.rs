@@ -1,4 +1,4 @@
-//! The values of the features that matter most, against their inputs.
+//! Section: dependence plots of the most important features.
 
 use crate::error::PlotError;
 use crate::figures::{Kind, Options};

@@ -1,4 +1,4 @@
-//! How the inputs of the features are spread over all rows.
+//! Section: distributions of the inputs over all rows.
 
 use crate::error::PlotError;
 use crate::explained::{Explained, InputSummary, shown};
@@ -9,9 +9,9 @@ use crate::scene::{Anchor, Cell, FONT, Mark, Paint, SMALL, Scale, Scene, Table, 
 const WIDTH: f64 = 300.0;
 const TOP: f64 = 30.0;
 const HEIGHT: f64 = 90.0;
-/// The most bars of numbers.
+/// Maximum number of bars for numbers.
 const MOST_BINS: usize = 24;
-/// The most words that are counted one by one.
+/// Maximum number of categories with separate bars.
 const MOST_WORDS: usize = 5;
 const LINE: f64 = 18.0;
 
@@ -63,12 +63,12 @@ fn scene(explained: &Explained, feature: usize) -> Scene {
     scene
 }
 
-/// How many rows, as the subject of a sentence.
+/// Returns the number of rows with its verb, as the start of a sentence.
 fn counted_are(rows: u64) -> String {
     format!("{} {}", counted(rows, "row"), if rows == 1 { "is" } else { "are" })
 }
 
-/// Bars of counts; what is said of them.
+/// Draws a histogram. Returns its description.
 fn numbers(scene: &mut Scene, inputs: &InputSummary) -> String {
     scene.height = TOP;
     let spread = &inputs.spread;
@@ -108,7 +108,7 @@ fn numbers(scene: &mut Scene, inputs: &InputSummary) -> String {
     )
 }
 
-/// The words that come most often; what is said of them.
+/// Draws the most frequent categories. Returns their description.
 fn words(scene: &mut Scene, explained: &Explained, feature: usize, counts: &[(f64, u64)]) -> String {
     let mut counts = counts.to_vec();
     counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));

@@ -1,4 +1,4 @@
-//! Which features work together.
+//! Section: interactions of features.
 
 use crate::error::PlotError;
 use crate::figures::{Kind, Options, strongest_partner};
@@ -7,10 +7,10 @@ use crate::report::page::{Card, Of, Page, SCATTERS};
 use crate::report::table::{self, Numbers};
 use crate::scene::{Cell, Table, digits};
 
-/// The most features whose partners are told.
+/// Maximum number of features whose partners are listed.
 const MOST_PLAYERS: usize = 20;
 
-/// Of fewer rows, parts have too few for lines.
+/// Minimum number of rows. With fewer, parts have too few rows to fit lines.
 const LEAST_ROWS: usize = 30;
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     match page.given.pairs {
@@ -19,7 +19,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     }
 }
 
-/// The interactions that were computed, as a matrix and as a network.
+/// Writes the computed interactions, as a matrix and as a network.
 fn known(page: &mut Page<'_>) -> Result<(), PlotError> {
     let rows = page.given.pairs.map_or(0, |pairs| pairs.summary.rows);
     page.html
@@ -32,7 +32,7 @@ fn known(page: &mut Page<'_>) -> Result<(), PlotError> {
     })
 }
 
-/// Without interactions: with which inputs the values go along.
+/// Writes, without interactions, which inputs explain the values of other features.
 fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
     page.html.raw("<p>No interactions were computed. Exact interactions of tree ensembles come with ");
     page.html
@@ -52,7 +52,7 @@ fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
     page.each_output(|page, place| {
         let (explained, output) = (&page.drawn, page.outputs[place]);
         let mut lines = Table::new(["feature", "goes along with", "% of what is left open"]);
-        // Of many features and rows, partners take long to find.
+        // For many features and rows, finding partners takes long.
         let most = if explained.players() * explained.rows() > 1_000_000 { SCATTERS } else { MOST_PLAYERS };
         for player in page.explained.by_importance(output).into_iter().take(most) {
             if let Some(partner) = strongest_partner(explained, player, output) {
@@ -77,9 +77,9 @@ fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
     })
 }
 
-/// What lines through few rows tell by chance; nothing where that is little.
+/// Returns a note on the share that lines through few rows explain by chance, or `None` if that is small.
 fn by_chance(rows: usize, players: usize) -> Option<String> {
-    // Of m rows with no relation, a line tells 1 / (m − 1) in the mean.
+    // For m unrelated rows, a line explains 1 / (m − 1) on average.
     let of_part = rows.div_ceil(10);
     (2..=20).contains(&of_part).then(|| {
         let share = 100.0 / (of_part - 1) as f64;

@@ -1,4 +1,4 @@
-//! The sections of a page, a file each.
+//! The sections of the report, with a module for each.
 
 mod again;
 mod asked;
@@ -19,7 +19,7 @@ use crate::error::PlotError;
 struct Section {
     id: &'static str,
     title: &'static str,
-    /// Whether it needs rows and features.
+    /// Whether it requires rows and features.
     is_of_rows: bool,
     write: fn(&mut Page<'_>) -> Result<(), PlotError>,
 }
@@ -38,7 +38,7 @@ const SECTIONS: [Section; 11] = [
     Section { id: "again", title: "How to make it again", is_of_rows: false, write: again::write },
 ];
 
-/// The sections of a page, which may have nothing to draw.
+/// Returns the sections of a page, which may have nothing to draw.
 fn sections(is_empty: bool) -> impl Iterator<Item = &'static Section> {
     SECTIONS.iter().filter(move |section| !(is_empty && section.is_of_rows))
 }

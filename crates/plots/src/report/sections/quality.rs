@@ -1,4 +1,4 @@
-//! How far the values can be trusted, and what they cost.
+//! Section: accuracy of the values, and the computing effort.
 
 use crate::error::PlotError;
 use crate::explained::Explained;
@@ -47,7 +47,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     Ok(())
 }
 
-/// What is promised of the values, in plain words.
+/// Describes the accuracy of the values in plain language.
 fn coverage(explained: &Explained) -> String {
     if !explained.are_estimates() {
         return "exact, up to rounding: no coalition was drawn at random, and none left out. They are exact for the game that was played; another background, \
@@ -69,7 +69,7 @@ fn coverage(explained: &Explained) -> String {
     says
 }
 
-/// Whether a row's values sum to what they divide.
+/// Describes whether the values of a row sum to its prediction minus the base value.
 fn additivity(explained: &Explained) -> String {
     let gap = explained.summary.additivity_gap;
     let size = explained
@@ -116,7 +116,7 @@ fn certificates(page: &mut Page<'_>) {
     table::lines_of(&mut page.html, &lines, Numbers::Here, "certificates");
 }
 
-/// What the words of certificates mean; nothing of those that are not known.
+/// Explains a term of a certificate. Empty for unknown terms.
 fn meaning(word: &str) -> &'static str {
     match word {
         "tolerance" => "the error was within what was tolerated",

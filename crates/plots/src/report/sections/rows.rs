@@ -1,4 +1,4 @@
-//! Single rows: those that stand out by a stated rule, and a table of all.
+//! Section: individual rows, selected by stated rules, and a table of all rows.
 
 use crate::error::PlotError;
 use crate::explained::shown;
@@ -8,7 +8,7 @@ use crate::report::page::{Card, Of, Page, WIDTH};
 use crate::report::table::{self, Numbers};
 use crate::scene::{Cell, Table};
 
-/// The most features in the table of rows.
+/// Maximum number of features in the table of rows.
 const MOST_PLAYERS: usize = 8;
 
 const RULES: &str = "The rows with the largest and the smallest prediction; the typical one, whose values are nearest to their medians; and \
@@ -66,7 +66,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     })
 }
 
-/// Rows with their predictions and the values of the features that matter most.
+/// Returns a table of rows with their predictions and the values of the most important features.
 fn rows(page: &Page<'_>, output: usize) -> Table {
     let explained = page.explained;
     let players: Vec<usize> = explained.by_importance(output).into_iter().take(MOST_PLAYERS).collect();

@@ -1,4 +1,4 @@
-//! What the words of the page mean.
+//! Section: the glossary.
 
 use crate::error::PlotError;
 use crate::report::page::Page;

@@ -8,11 +8,11 @@ use crate::ensemble::{Counts, Rate, RateKind};
 use crate::error::ModelError;
 use crate::formats::catboost::statistics::{Element, Stated, kind};
 
-/// What tells tables apart.
+/// The key that identifies a table.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Key {
     categories: Vec<i32>,
-    /// Features and borders, bit for bit.
+    /// Features and borders, compared bit by bit.
     above: Vec<(i32, [u8; 4])>,
     exactly: Vec<(i32, [u8; 4])>,
     kind: u8,
@@ -31,7 +31,7 @@ impl Key {
         })
     }
 
-    /// What the statistic looks at, in the order in which hashes are joined.
+    /// Returns the inputs of the statistic, in the order in which their hashes are combined.
     fn elements(&self, table: Table<'_>) -> Result<Vec<Element>, ModelError> {
         let index = |index: i32| {
             usize::try_from(index)
@@ -49,7 +49,7 @@ impl Key {
     }
 }
 
-/// A statistic, what finds its table, and its borders.
+/// A statistic, the key of its table, and its borders.
 pub(super) struct Listed {
     pub(super) stated: Stated,
     pub(super) key: Key,
@@ -76,10 +76,10 @@ impl Listed {
     }
 }
 
-/// A place in a table of hashes: 8 bytes of a hash, 4 of a row.
+/// Size of a slot in a hash table: 8 bytes for the hash, 4 for the row.
 const PLACE: usize = 12;
 
-/// The tables by what they count.
+/// Reads the tables, by their keys.
 pub(super) fn tables<'a>(
     parts: impl Iterator<Item = Result<Buffer<'a>, ModelError>>,
 ) -> Result<HashMap<Key, Arc<Counts>>, ModelError> {
@@ -101,7 +101,7 @@ fn counts(table: Table<'_>, place: u8) -> Result<Counts, ModelError> {
     });
     let blob = table.list(2, 1)?;
     let (width, counts) = match kind(usize::from(place), 0) {
-        // A sum as a float and a number of rows.
+        // A float sum and a number of rows.
         Some(RateKind::Mean) => {
             let means = pairs(blob).flat_map(|(sum, count)| {
                 [f64::from(f32::from_bits(sum as u32)), f64::from(i32::from_le_bytes(count))]

@@ -1,8 +1,8 @@
-//! Trees in a binary file: all splits, all steps and all leaves one after the other.
+//! Trees in a binary file: lists of the splits, the steps and the leaves of all trees.
 //!
-//! Oblivious trees take as many splits as their size says, and 2^size leaves. Of other trees the size is the number of nodes: a step has the
-//! distances to the two children of a node. A distance of 0 is a leaf, of the value that the node has; a node with one child has a leaf
-//! on its other side.
+//! An oblivious tree has as many splits as its size, and 2^size leaves. For other trees, the size is the
+//! number of nodes, and a step contains the distances to the two children of a node. If both distances are 0,
+//! the node is a leaf. If only one is 0, that child is a leaf with the value of the node.
 
 use super::flat::{Table, pairs_of_16};
 use crate::ensemble::{Split, VectorTree};
@@ -10,19 +10,19 @@ use crate::error::ModelError;
 use crate::formats::catboost::splits::{Condition, Grove, Splits};
 use crate::formats::catboost::trees::{MOST_SPLITS, oblivious};
 
-/// The trees, ready to be taken into an ensemble.
+/// The trees, parsed so far that they can be added to an ensemble.
 pub(super) struct Trees<'a> {
     table: Table<'a>,
-    /// By the numbers of splits.
+    /// The conditions, by the index that trees use.
     conditions: Vec<Condition>,
     splits: Vec<i32>,
     sizes: Vec<i32>,
     values: Vec<f64>,
-    /// Of leaves, for all outputs together; empty where there are none.
+    /// Weights of leaves, summed over all outputs; empty if the file has no weights.
     weights: Vec<f64>,
-    /// Left and right; empty where trees are oblivious.
+    /// Steps to the left and right child; empty if trees are oblivious.
     steps: Vec<[u16; 2]>,
-    /// Per node: where among the values those of its leaf begin.
+    /// For each node, the index of the first value of its leaf.
     leaves: Vec<i32>,
 }
 
@@ -52,19 +52,20 @@ impl<'a> Trees<'a> {
         Ok(Self { table, conditions, splits, sizes, values, weights, steps, leaves })
     }
 
-    /// For people.
+    /// Returns the kind of trees for display.
     pub(super) fn kind(&self) -> &'static str {
         if self.steps.is_empty() { "oblivious trees" } else { "nested trees" }
     }
 
-    /// About how many nodes to make room for.
+    /// Returns an estimate of the number of nodes, to reserve memory.
     pub(super) fn node_count(&self) -> usize {
         2 * self.values.len()
     }
 
-    /// Appends all trees, with leaves times `scale`.
+    /// Appends all trees, with leaves multiplied by `scale`.
     pub(super) fn push_to(&self, splits: &Splits, grove: &mut Grove, scale: f64) -> Result<(), ModelError> {
-        // Leaves so far: no two of them have the same values.
+        // `leaves` counts the leaves so far, whose total is limited by the number of values, since leaves do
+        // not share values.
         let (mut start, mut leaves) = (0, 0);
         for (number, &size) in self.sizes.iter().enumerate() {
             let nodes = start..start + size as usize;
@@ -80,7 +81,7 @@ impl<'a> Trees<'a> {
         Ok(())
     }
 
-    /// A split by its number, and whether it looks at several features.
+    /// Returns a split by its index, and whether it depends on several features.
     fn split(&self, splits: &Splits, number: i32) -> Result<(Split, bool), String> {
         let condition = usize::try_from(number).ok().and_then(|number| self.conditions.get(number));
         let condition = condition.ok_or_else(|| format!("split {number} of {}", self.conditions.len()))?;
@@ -121,7 +122,8 @@ impl<'a> Trees<'a> {
     ) -> Result<(VectorTree, bool), String> {
         let mut shape = VectorTree::default();
         let (mut weights, mut joint) = (Vec::new(), false);
-        // Nodes in the order of their new numbers; a leaf on the other side of an only child is the node with no steps.
+        // Nodes in the order of their new indices. The leaf that replaces a missing child is queued as its
+        // parent, marked as a leaf.
         let mut queue = std::collections::VecDeque::from([(nodes.start, false)]);
         let mut listed = 1;
         while let Some((node, is_leaf)) = queue.pop_front() {
