@@ -18,7 +18,7 @@ use crate::error::GameError;
 /// ```
 /// use apportion_games::{Coalitions, Game, GameError};
 ///
-/// /// Worth the square of the number of members.
+/// /// The value is the square of the number of members.
 /// struct Square(usize);
 ///
 /// impl Game for Square {

@@ -37,7 +37,7 @@ use crate::synthetic::SyntheticRows;
 /// ```
 /// use apportion_games::{ConditionalGame, Coalitions, CopulaLaw, Game, Rows};
 ///
-/// // The second feature is the exponential of the first: dependent, but not linearly.
+/// // The second feature is the exponential of the first: a nonlinear dependence.
 /// let data: Vec<f64> = (0..50).flat_map(|i| [f64::from(i), (f64::from(i) / 5.0).exp()]).collect();
 /// let law = CopulaLaw::fit(Rows::new(&data, 2), 100, 7)?;
 /// let model = |row: &[f64]| row[1].ln();

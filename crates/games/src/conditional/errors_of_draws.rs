@@ -38,7 +38,7 @@ use crate::stream::{Purpose, coalition_unit, stream};
 /// perturbed.values(&Coalitions::from_masks(1, [0]), &mut values)?;
 /// let [value, above, below] = values;
 /// assert!((above + below - 2.0 * value).abs() < 1e-12);
-/// // 100 draws of standard deviation 2.
+/// // 100 draws with standard deviation 2.
 /// assert!(((above - value).abs() - 0.2).abs() < 0.05);
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```

@@ -38,11 +38,11 @@ use crate::synthetic::{Averaged, OneRow, SyntheticRows, pairwise, weigh};
 /// let (mut values, mut errors) = ([0.0; 4], [0.0; 4]);
 /// game.values(&batch, &mut values)?;
 /// game.standard_errors(&batch, &mut errors)?;
-/// // The model does not read the first feature, yet it says something about the second: E[X_1 | X_0 = 2] = 0.8 · 2.
+/// // The model ignores the first feature, but it predicts the second: E[X_1 | X_0 = 2] = 0.8 · 2.
 /// for (value, (error, exact)) in values.iter().zip(errors.iter().zip([0.0, 1.6, -1.0, -1.0])) {
 ///     assert!((value - exact).abs() <= 3.0 * error);
 /// }
-/// // Where the second feature is present, nothing is left to chance.
+/// // If the second feature is present, the value does not depend on any draw.
 /// assert!(errors[0] > 0.0 && errors[1] > 0.0);
 /// assert_eq!(errors[2..], [0.0, 0.0]);
 /// # Ok::<(), apportion_games::GameError>(())

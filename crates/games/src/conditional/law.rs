@@ -29,9 +29,11 @@ pub enum Sampling {
 /// # Example
 ///
 /// ```
-/// use apportion_games::{CoalitionView, ConditionalGame, ConditionalLaw, Coalitions, Game, GameError, Sampling, SyntheticRows};
+/// use apportion_games::{
+///     CoalitionView, Coalitions, ConditionalGame, ConditionalLaw, Game, GameError, Sampling, SyntheticRows,
+/// };
 ///
-/// /// Absent features equal the first of those present, or zero.
+/// /// Absent features equal the first present one, or zero.
 /// struct AllAlike(usize);
 ///
 /// struct OneRow(Vec<f64>);

@@ -31,7 +31,7 @@ impl Graph {
     ///
     /// use apportion_games::{Adjacency, Coalition, Graph};
     ///
-    /// // The connected sets around a pixel among the pixels at distance 2 at most.
+    /// // The connected sets that contain a pixel, among the pixels at distance at most 2.
     /// let graph = Graph::grid(28, 28, Adjacency::Four);
     /// let pixel = 14 * 28 + 14;
     /// let around = Coalition::from_members(784, graph.neighbourhood(pixel, 2));

@@ -25,7 +25,7 @@ const COMPONENTS: usize = 1 << 16;
 /// ```
 /// use apportion_games::{Coalitions, Game, Graph, GraphRestrictedGame, SumOfUnanimity};
 ///
-/// // Worth 1 where both ends of the line are in.
+/// // The value is 1 if both ends of the line are present.
 /// let game = SumOfUnanimity::unanimity(3, [0, 2])?;
 /// let restricted = GraphRestrictedGame::new(game, &Graph::line(3))?;
 /// let mut values = [0.0; 2];

@@ -57,7 +57,7 @@ const NARROW: f64 = 1e-7;
 /// let game = ConditionalGame::new(&model, &[-3.0, 9.0], &law)?;
 /// let mut value = [0.0];
 /// game.values(&Coalitions::from_masks(2, [0b01]), &mut value)?;
-/// // The second feature follows from the first, so the narrowest kernel is the best.
+/// // The second feature is a function of the first, so the narrowest kernel is the best.
 /// assert!((value[0] - 9.0).abs() < 0.01);
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
