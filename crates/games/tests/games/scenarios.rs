@@ -1,4 +1,4 @@
-//! What a game says in each of its scenarios, and that their weighted mean is the game.
+//! Tests the values of games in each scenario, and that their weighted mean is the value of the game.
 
 use apportion_games::{
     Background, Cached, Centred, Coalitions, Counted, Game, MarginalGame, Partition, QuotientGame, SubGame,
@@ -17,7 +17,7 @@ fn background(rows: usize) -> Background {
     Background::rows(values, 3).unwrap().with_weights(&weights).unwrap()
 }
 
-/// The weighted mean over the scenarios, by definition, for all coalitions.
+/// Returns the weighted mean over the scenarios, by definition, for all coalitions.
 fn mean(game: &dyn Game) -> Vec<f64> {
     let batch = all_coalitions(game.players());
     let mut values = vec![0.0; batch.len()];
