@@ -40,7 +40,7 @@
 //!     .filter(|coalition| coalition.contains(0))
 //!     .map(|coalition| 1.0 / sample.strata()[coalition.size()].inclusion_probability())
 //!     .sum();
-//! // Half of all coalitions contain player 0; pairs make this one exact, but for the rounding of counts.
+//! // Half of all coalitions contain player 0; pairing makes this estimate exact, up to rounding of counts.
 //! assert!((estimate / 2047.0 - 1.0).abs() < 0.02);
 //! # Ok::<(), apportion_samplers::SamplerError>(())
 //! ```

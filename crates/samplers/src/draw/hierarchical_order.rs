@@ -18,7 +18,8 @@ use crate::draw::random::shuffle;
 /// use apportion_samplers::HierarchicalOrder;
 ///
 /// // ((0, 1), 2), 3
-/// let hierarchy = Hierarchy::from_parents(4, &[Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None])?;
+/// let hierarchy =
+///     Hierarchy::from_parents(4, &[Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None])?;
 /// let mut order = HierarchicalOrder::new(&hierarchy);
 /// order.shuffle(&mut stream(7, Purpose::NestedPermutations, 0));
 /// let players: Vec<usize> = order.players().collect();

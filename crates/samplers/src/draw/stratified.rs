@@ -21,7 +21,7 @@ use crate::error::SamplerError;
 ///
 /// let law = Stratified::new(&[3.0, 1.0])?;
 /// let mut rng = stream(7, Purpose::Experiment, 0);
-/// // Of four strata three lie in the first outcome.
+/// // Three of four strata lie in the first outcome.
 /// let draws: Vec<usize> = (0..4).map(|stratum| law.draw(stratum, 4, &mut rng)).collect();
 /// assert_eq!(draws, [0, 0, 0, 1]);
 /// # Ok::<(), apportion_samplers::SamplerError>(())
