@@ -28,8 +28,8 @@ const MOST_CELLS: u128 = 1 << 24;
 /// Banzhaf  φ_i = Σ_s swings_i(s) / 2^{n−1}
 /// ```
 ///
-/// Useful as a step function, the hardest case for estimators that assume smoothness, with null players
-/// if some weights are small; up to 128 players.
+/// Useful as a step function, the hardest case for estimators that assume smoothness, with null players if
+/// some weights are small; up to 128 players.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, WeightedVoting};

@@ -36,7 +36,7 @@ fn agrees(game: &dyn Game) {
 
 #[test]
 fn the_mean_over_the_scenarios_is_the_game_whatever_the_game_is_made_of() {
-    // 70 000 rows of three cells exceed a chunk.
+    // 70,000 rows of three cells exceed a chunk.
     for rows in [1, 2, 7, 70_000] {
         let background = background(rows);
         let game = MarginalGame::new(&model, &[0.3, -1.2, 2.0], &background).unwrap();

@@ -253,7 +253,7 @@ mod tests {
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
         for (sum, mean) in sums.iter().zip(expected) {
-            // Five standard errors of a proportion, at most 5 · 0.5 / √20 000 = 0.018.
+            // Five standard errors of a proportion, at most 5 · 0.5 / √20,000 = 0.018.
             assert!((*sum as f64 / DRAWS as f64 - mean).abs() < 0.018, "{sums:?}");
         }
     }

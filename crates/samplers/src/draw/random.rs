@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn bounded_integers_are_uniform() {
-        // 60 000 draws of 6 values: the chi-square statistic with 5 degrees of freedom exceeds 25 with
+        // 60,000 draws of 6 values: the chi-square statistic with 5 degrees of freedom exceeds 25 with
         // probability 1.4e-4.
         let mut rng = stream(1, Purpose::Coalitions, 0);
         let narrow: Vec<u64> = (0..60_000).map(|_| Below::new(6).draw(&mut rng).into()).collect();
@@ -99,7 +99,7 @@ mod tests {
             narrow += f64::from(Below::new(3 << 30).draw(&mut rng) % 3);
             wide += (below(&mut rng, 3 << 62) % 3) as f64;
         }
-        // Mean 1, standard error sqrt(2/3 / 40 000) = 0.0041; the bound is five standard errors.
+        // Mean 1, standard error sqrt(2/3 / 40,000) = 0.0041; the bound is five standard errors.
         for total in [narrow, wide] {
             assert!((total / 40_000.0 - 1.0f64).abs() < 0.021, "{total}");
         }

@@ -183,7 +183,7 @@ mod tests {
                 let share = size as f64 / players as f64;
                 let share_of_twos = share * (size as f64 - 1.0) / (players as f64 - 1.0);
                 for player in 0..players {
-                    // Five and a half standard errors: about 1e-4 for one excess among the 14 000 comparisons
+                    // Five and a half standard errors: about 1e-4 for one excess among the 14,000 comparisons
                     // here, plus one count for the rarest.
                     let check = |count: usize, share: f64| {
                         let what = format!("n = {players}, s = {size}, player {player}");

@@ -36,7 +36,7 @@ pub(crate) fn multiply_divide(a: u128, b: u128, c: u128) -> Option<u128> {
 
 /// Returns `ln C(n, k)`, or −∞ for `k > n`. Takes constant time and never overflows.
 ///
-/// The relative error is below 4e-15 for all k at n = 200, 1000 and 2000, and for every 50th at n = 10 000
+/// The relative error is below 4e-15 for all k at n = 200, 1000 and 2000, and for every 50th at n = 10,000
 /// (compared with big integers); `C(n, k)` itself exceeds `f64::MAX` from n = 1030 on.
 ///
 /// ```
