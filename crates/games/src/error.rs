@@ -95,7 +95,7 @@ pub enum GameError {
         given: usize,
         /// Minimum number of rows.
         least: usize,
-        /// What to do.
+        /// Advice for the user.
         hint: &'static str,
     },
     /// The matrix is not a valid covariance matrix.

@@ -247,7 +247,7 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    /// Memory is only queried on Linux.
+    /// Returns `None`: memory is only queried on Linux.
     pub(super) fn available() -> Option<u64> {
         None
     }

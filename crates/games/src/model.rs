@@ -25,8 +25,8 @@ impl<'a> Rows<'a> {
         Self { values, columns }
     }
 
-    /// Same as [`new`](Self::new), but returns an error for invalid lengths; for rows that are read from a
-    /// file or received over a network.
+    /// Creates a view like [`new`](Self::new), but returns an error for invalid lengths; for rows that are
+    /// read from a file or received over a network.
     ///
     /// ```
     /// use apportion_games::Rows;

@@ -78,8 +78,8 @@ pub fn map_with<M: Send, T: Send, R: Send>(
     places.into_iter().filter_map(result).collect()
 }
 
-/// Same as [`map`] for fallible functions: returns the error of the first item that fails. Items after a
-/// failed one may be skipped.
+/// Returns the results of the fallible `each`, or the error of the first item that fails; see [`map`]. Items
+/// after a failed one may be skipped.
 pub fn try_map<T: Send, R: Send, E: Send>(
     items: impl IntoIterator<Item = T>,
     each: impl Fn(T) -> Result<R, E> + Sync,

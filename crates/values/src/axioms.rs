@@ -114,7 +114,7 @@ fn check_shape(game: &TabulatedGame, values: &[f64]) {
     assert_eq!(values.len(), game.players() * game.outputs(), "one value per player and output");
 }
 
-/// Efficiency: for each output, the values sum to `full − base`.
+/// Checks efficiency: for each output, the values sum to `full − base`.
 ///
 /// `values` is n × k; `base` = v(∅) and `full` = v(N) are k numbers each. The tolerance is relative to the
 /// largest of |φ_i|, |v(∅)| and |v(N)|, times n.
@@ -197,7 +197,7 @@ fn adds_always(game: &TabulatedGame, player: usize, tolerance: f64, amount: impl
     })
 }
 
-/// Symmetry: any two players that are [symmetric](are_symmetric) in `game` have equal values.
+/// Checks symmetry: any two players that are [symmetric](are_symmetric) in `game` have equal values.
 ///
 /// Takes O(n² 2^n k) time.
 ///
@@ -212,8 +212,8 @@ pub fn symmetry(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<
     symmetry_of(game, values, tolerance, Check::new("symmetry"), |_, _| true)
 }
 
-/// Symmetry within groups: any two members of one group that are [symmetric](are_symmetric) in `game` have
-/// equal values.
+/// Checks symmetry within groups: any two members of one group that are [symmetric](are_symmetric) in `game`
+/// have equal values.
 ///
 /// Takes O(n² 2^n k) time.
 ///
@@ -258,7 +258,7 @@ fn symmetry_of(
     check.finish()
 }
 
-/// Null player: every player that is [null](is_null) in `game` has the value zero.
+/// Checks the null player axiom: every player that is [null](is_null) in `game` has the value zero.
 ///
 /// Takes O(n 2^n k) time.
 ///
@@ -274,8 +274,8 @@ pub fn null_player(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Resu
     of_players(game, values, tolerance, Check::new("null player"), is_null, |_, _| 0.0)
 }
 
-/// Dummy: every player that is a [dummy](is_dummy) in `game` has the value v({i}) − v(∅). This implies the
-/// null player axiom.
+/// Checks the dummy axiom: every player that is a [dummy](is_dummy) in `game` has the value v({i}) − v(∅).
+/// This implies the null player axiom.
 ///
 /// Takes O(n 2^n k) time.
 ///
@@ -313,8 +313,8 @@ fn of_players(
     check.finish()
 }
 
-/// Quotient property: for each output, the values of the members of every group sum to the group's value in
-/// the quotient game.
+/// Checks the quotient property: for each output, the values of the members of every group sum to the group's
+/// value in the quotient game.
 ///
 /// `values` is n × k and `quotient` m × k. The tolerance is relative to the largest |value| of either, times
 /// n.
@@ -347,8 +347,8 @@ pub fn quotient_property(
     check.finish()
 }
 
-/// Linearity: `combined` is the sum of the `parts`, each times its factor, i.e. φ(Σ α v) = Σ α φ(v). With
-/// factors of one, this is additivity.
+/// Checks linearity: `combined` is the sum of the `parts`, each times its factor, i.e. φ(Σ α v) = Σ α φ(v).
+/// With factors of one, this is additivity.
 ///
 /// The tolerance is relative to the largest |α φ_i| or |combined| of any player.
 ///
@@ -393,8 +393,8 @@ pub fn merged(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGam
     }
 }
 
-/// 2-efficiency (Lehrer, *An axiomatization of the Banzhaf value*, 1988): `φ_i(v) + φ_j(v)` is the value of
-/// the [merged](merged) player of i and j.
+/// Checks 2-efficiency (Lehrer, *An axiomatization of the Banzhaf value*, 1988): `φ_i(v) + φ_j(v)` is the
+/// value of the [`merged`] player of i and j.
 ///
 /// `values` are those of `game`, `of_merged` those of the merged game.
 ///

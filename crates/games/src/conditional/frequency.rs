@@ -101,7 +101,7 @@ impl FrequencyLaw {
     }
 }
 
-/// What a [`FrequencyLaw`] does if no row matches the explicand on a coalition.
+/// The behaviour of a [`FrequencyLaw`] if no row matches the explicand on a coalition.
 ///
 /// A game with a fallback jumps between coalitions with and without matching rows; the attributions of
 /// features that never occur together include this jump.

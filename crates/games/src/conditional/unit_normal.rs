@@ -170,8 +170,8 @@ impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for Drawn<'_, V> {
         &self.law.weights
     }
 
-    /// A draw is determined by the seed, the coalition and its index: it has a separate range of words in the
-    /// coalition's stream.
+    /// Appends draws. A draw is determined by the seed, the coalition and its index: it has a separate range
+    /// of words in the coalition's stream.
     fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
         let count = self.absent.len();
         let present = self.explicand.len() - count;

@@ -157,7 +157,7 @@ fn synthetic(
     (flat.chunks(law.columns()).map(<[f64]>::to_vec).collect(), rows.weights().to_vec())
 }
 
-/// A function that is neither additive nor symmetric.
+/// Returns a function of the row that is neither additive nor symmetric.
 fn curved(row: &[f64]) -> f64 {
     let product: f64 = row.iter().take(2).product();
     product + row.iter().zip(1..).map(|(x, i)| (x * f64::from(i) / 2.0).sin()).sum::<f64>()
