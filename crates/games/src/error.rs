@@ -1,30 +1,30 @@
-//! What can go wrong when a game is built or asked.
+//! Errors of building and evaluating games.
 
 use crate::coalition::{Coalition, CoalitionView};
 
-/// The cause that a model gives for its failure.
+/// The underlying error of a model.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a game could not be built, or could not say what a coalition is worth.
+/// Error returned when a game cannot be built or evaluated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GameError {
-    /// The model behind the game returned an error.
+    /// The model of the game returned an error.
     #[error("the model failed on the rows of coalition {coalition}: {source}")]
     Model {
         /// The first coalition of the failed chunk of rows.
         coalition: Coalition,
-        /// What the model said.
+        /// The error of the model.
         source: BoxError,
     },
-    /// The model wrote another count of numbers than rows × outputs.
+    /// The number of values that the model wrote is not rows × outputs.
     #[error("the model returned {given} numbers for {rows} rows of {outputs} outputs; it must return {}", rows * outputs)]
     ModelCount {
-        /// Numbers returned.
+        /// Number of values returned.
         given: usize,
-        /// Rows asked for.
+        /// Number of rows evaluated.
         rows: usize,
-        /// Outputs per row that the model declares.
+        /// Number of outputs per row that the model declares.
         outputs: usize,
     },
     /// A value of the game is not finite.
@@ -32,94 +32,95 @@ pub enum GameError {
         "the value of coalition {coalition} (output {output}) is {value}; a game needs finite values, so check the model at that row"
     )]
     NotFinite {
-        /// The coalition asked for.
+        /// The evaluated coalition.
         coalition: Coalition,
-        /// Which of the outputs.
+        /// Index of the output.
         output: usize,
-        /// What came back.
+        /// The value.
         value: f64,
     },
-    /// More memory than there is.
+    /// The computation needs more memory than is available.
     #[error(transparent)]
     Memory(#[from] crate::memory::TooMuchMemory),
-    /// A row has another length than the model or the game has features.
+    /// The length of a row differs from the number of features.
     #[error("{what} has {given} values, but {wanted} are wanted, one per feature")]
     Width {
-        /// Which row: "explicand", "background row 3".
+        /// The row: "explicand", "background row 3".
         what: String,
         /// Its length.
         given: usize,
-        /// The length wanted.
+        /// The expected length.
         wanted: usize,
     },
-    /// A row holds an infinite value, and the model or the game computes with it. Models that only compare values take infinite ones, and
-    /// so does the marginal game. NaN stands for a missing value and is legal.
+    /// A row contains an infinite value, and the model or the game computes with it. Models that only compare
+    /// values accept infinite ones, as does the marginal game. NaN marks a missing value and is allowed.
     #[error("{what} has the value {value:?} in column {column}, and {reason}")]
     InfiniteInput {
-        /// Which row.
+        /// The row.
         what: String,
         /// Its column.
         column: usize,
-        /// The value, before it is rounded to the width of the model.
+        /// The value, before rounding to the precision of the model.
         value: f64,
-        /// Which computation needs a finite number, and what to do.
+        /// The computation that needs a finite number, and what to do.
         reason: &'static str,
     },
-    /// A row of data or an explicand with a missing value, where the law of a conditional game has no place for one.
+    /// A row of data or an explicand has a missing value, which the distribution of the conditional game does
+    /// not support.
     #[error(
         "{what} has no value in column {column}; the law of a conditional game needs all of them: fill it in or leave the row out, or use frequencies, for which a missing value is one category more"
     )]
     MissingValue {
-        /// Which row.
+        /// The row.
         what: String,
         /// Its column.
         column: usize,
     },
-    /// A missing value in a row for a model that takes none.
+    /// A row has a missing value, which the model does not support.
     #[error(
         "{what} has no value in column {column}, and the model says nothing of rows without it: fill it in or leave the row out"
     )]
     MissingInput {
-        /// Which row.
+        /// The row.
         what: String,
         /// Its column.
         column: usize,
     },
-    /// Too few rows of data to fit a law.
+    /// There are too few rows of data to fit a distribution.
     #[error("{law} takes at least {least} rows of data, {given} were given; {hint}")]
     TooFewRows {
-        /// What was to be fitted.
+        /// The distribution.
         law: &'static str,
-        /// Rows given.
+        /// Number of rows given.
         given: usize,
-        /// The fewest.
+        /// Minimum number of rows.
         least: usize,
-        /// What to do.
+        /// Advice for the user.
         hint: &'static str,
     },
-    /// A matrix that is no covariance.
+    /// The matrix is not a valid covariance matrix.
     #[error("a covariance is a finite, symmetric, positive semidefinite matrix; {problem}")]
     Covariance {
-        /// What is wrong with it.
+        /// The reason.
         problem: String,
     },
-    /// No row of the data agrees with the explicand on a coalition.
+    /// No row of the data matches the explicand on a coalition.
     #[error(
         "no row of the data agrees with the explicand on coalition {coalition}, so that frequencies say nothing there; give more rows or coarser categories, or a fallback: the marginal law, or the nearest rows"
     )]
     NoAgreement {
-        /// The coalition asked for.
+        /// The evaluated coalition.
         coalition: Coalition,
     },
-    /// An edge to a node that a graph does not have.
+    /// An edge refers to a node that the graph does not have.
     #[error("the edge {}–{} names a node that is not there: the graph has {nodes} nodes, counted from 0", edge.0, edge.1)]
     NoSuchNode {
-        /// The edge given.
+        /// The edge.
         edge: (usize, usize),
-        /// Nodes of the graph.
+        /// Number of nodes of the graph.
         nodes: usize,
     },
-    /// An edge from a node to itself.
+    /// An edge joins a node to itself.
     #[error(
         "the edge {node}–{node} leads from a node to itself; leave it out: a player always works with itself"
     )]
@@ -127,103 +128,104 @@ pub enum GameError {
         /// The node.
         node: usize,
     },
-    /// An edge that is given more than once.
+    /// An edge is given more than once.
     #[error("the edge {}–{} is given more than once; give each edge once, in one direction", edge.0, edge.1)]
     DuplicateEdge {
-        /// The edge, its lower node first.
+        /// The edge, with its lower node first.
         edge: (usize, usize),
     },
-    /// A graph on other players than the game's.
+    /// The number of nodes of a graph differs from the number of players of the game.
     #[error("the graph has {nodes} nodes, but the game has {players} players; give one node for each player")]
     GraphOfOthers {
-        /// Nodes of the graph.
+        /// Number of nodes of the graph.
         nodes: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A background set without rows.
+    /// The background has no rows.
     #[error("the background has no rows; give at least one")]
     EmptyBackground,
-    /// Weights of the rows of a background, or of data, that cannot be normalized.
+    /// The weights of the rows of a background or of data cannot be normalized.
     #[error("weights of rows must be {rows} finite numbers, none negative and not all zero; {problem}")]
     BackgroundWeights {
-        /// Rows that there are.
+        /// Number of rows.
         rows: usize,
-        /// What is wrong with them.
+        /// The reason.
         problem: String,
     },
-    /// A table of values whose length is not a power of two times the outputs.
+    /// The length of a table of values is not a power of two times the number of outputs.
     #[error(
         "a table of {given} values cannot hold 2^n coalitions of {outputs} outputs for any n up to {most}"
     )]
     TableLength {
-        /// Numbers given.
+        /// Length of the table.
         given: usize,
-        /// Outputs per coalition.
+        /// Number of outputs per coalition.
         outputs: usize,
-        /// The most players a table may have.
+        /// Maximum number of players of a table.
         most: usize,
     },
-    /// A game without players, or with more than the operation can take.
+    /// The game has no players, or more than the operation supports.
     #[error("{what} takes {least} to {most} players; this game has {given}")]
     Players {
         /// The operation.
         what: &'static str,
-        /// Players of the game.
+        /// Number of players of the game.
         given: usize,
-        /// The fewest.
+        /// Minimum number of players.
         least: usize,
-        /// The most.
+        /// Maximum number of players.
         most: usize,
     },
-    /// Groups that are no partition of the players.
+    /// The groups are not a partition of the players.
     #[error("the groups must hold every player once: {problem}")]
     Partition {
-        /// What is wrong with them.
+        /// The reason.
         problem: PartitionProblem,
     },
-    /// A partition of another number of players than the game has.
+    /// The number of players of a partition differs from that of the game.
     #[error("the partition is of {given} players, the game has {wanted}")]
     PartitionOfOthers {
-        /// Players of the partition.
+        /// Number of players of the partition.
         given: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         wanted: usize,
     },
-    /// Groups within groups that are no hierarchy of the players.
+    /// The nested groups are not a hierarchy of the players.
     #[error("the groups must hold every player once, and each other as branches of one tree: {problem}")]
     Hierarchy {
-        /// What is wrong with them.
+        /// The reason.
         problem: HierarchyProblem,
     },
-    /// A hierarchy of another number of players than the game has.
+    /// The number of players of a hierarchy differs from that of the game.
     #[error("the hierarchy is of {given} players, the game has {wanted}")]
     HierarchyOfOthers {
-        /// Players of the hierarchy.
+        /// Number of players of the hierarchy.
         given: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         wanted: usize,
     },
-    /// Whoever watched the evaluations asked to stop.
+    /// An observer of the evaluations requested a stop.
     #[error(
         "interrupted after {evaluations} evaluations; what was evaluated is kept, so that a run can go on from there"
     )]
     Interrupted {
-        /// Evaluations made so far.
+        /// Number of evaluations made so far.
         evaluations: usize,
     },
-    /// A parameter of a textbook game, an adapter or a sub-game outside its range.
+    /// A parameter of a textbook game, an adapter or a sub-game is out of range.
     #[error("{what}")]
     Parameter {
-        /// What was given and what is wanted.
+        /// The invalid parameter and the expected values.
         what: String,
     },
 }
 
 impl GameError {
-    /// What a model's failure on a chunk of rows, whose first coalition is `first`, means for the game.
+    /// Converts the error of a model on a chunk of rows whose first coalition is `first`.
     ///
-    /// A [`GameError`] in the box, such as the wrong count that [`batch_model`](crate::batch_model) finds, is the error itself.
+    /// A boxed [`GameError`], such as the wrong count that [`batch_model`](crate::batch_model) detects, is
+    /// returned unchanged.
     pub(crate) fn from_model(source: BoxError, first: CoalitionView<'_>) -> Self {
         match source.downcast::<Self>() {
             Ok(error) => *error,
@@ -244,105 +246,106 @@ impl From<HierarchyProblem> for GameError {
     }
 }
 
-/// Why groups within groups are no hierarchy of the players.
+/// Error of nested groups that are not a hierarchy of the players.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HierarchyProblem {
-    /// A group without members.
+    /// A group has no members.
     #[error("{group} is empty; leave it out, or say who is in it")]
     Empty {
-        /// Which group: its place in the group that it is in, after the places of those around it, or its number.
+        /// The group: its index in the enclosing group, after the indices of the enclosing groups, or its
+        /// number.
         group: String,
     },
-    /// A player that the game does not have.
+    /// A player does not exist in the game.
     #[error("there is no player {player}; the players are 0 to {}", *players as i64 - 1)]
     UnknownPlayer {
         /// The player.
         player: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A name that no player has.
+    /// No player has the given name.
     #[error("{name:?} is a name that no player has")]
     UnknownName {
         /// The name.
         name: String,
     },
-    /// A player that stands twice.
+    /// A player occurs twice.
     #[error("player {player} stands twice; name each once")]
     Twice {
         /// The player.
         player: usize,
     },
-    /// Players in no group.
+    /// Some players are in no group.
     #[error(
         "{} of {players} players are nowhere, the first being {}; name every one, alone at the top if it belongs to none",
         missing.len(),
         missing.first().copied().unwrap_or_default()
     )]
     Missing {
-        /// Those players, in ascending order.
+        /// The missing players, in ascending order.
         missing: Vec<usize>,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A node that is said to be in what is no group.
+    /// The parent of a node is not a group.
     #[error("node {node} is in node {parent}, which is no group; groups are the nodes {players} to {}", *nodes as i64 - 1)]
     UnknownGroup {
         /// The node.
         node: usize,
-        /// What it is said to be in.
+        /// The given parent.
         parent: usize,
-        /// Players of the game, which are the nodes before the groups.
+        /// Number of players of the game; the nodes below it are players.
         players: usize,
-        /// Players and groups.
+        /// Number of players and groups.
         nodes: usize,
     },
-    /// A group that is in itself.
+    /// A group contains itself.
     #[error("node {node} is in itself, through the groups that it is in; one group is in no other")]
     Cycle {
-        /// A group of the circle.
+        /// A group of the cycle.
         node: usize,
     },
-    /// Two groups that are in no other.
+    /// Two groups have no parent.
     #[error("nodes {first} and {second} are both in no group; put them into one")]
     Tops {
-        /// The one.
+        /// The first of them.
         first: usize,
-        /// The other.
+        /// The second.
         second: usize,
     },
 }
 
-/// Why groups are no partition of the players.
+/// Error of groups that are not a partition of the players.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionProblem {
-    /// A group without players.
+    /// A group has no players.
     #[error("group {group} is empty")]
     Empty {
-        /// Which group, from 0.
+        /// Index of the group, from 0.
         group: usize,
     },
-    /// A player that the game does not have.
+    /// A player does not exist in the game.
     #[error("group {group} has the player {player}, but the players are 0 to {}", *players as i64 - 1)]
     UnknownPlayer {
-        /// The group.
+        /// Index of the group.
         group: usize,
         /// The player.
         player: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A name that no player has.
+    /// No player has the given name.
     #[error("group {group} has the player {name:?}, a name that no player has")]
     UnknownName {
-        /// The group.
+        /// Index of the group.
         group: usize,
         /// The name.
         name: String,
     },
-    /// A player that stands twice.
+    /// A player occurs twice.
     #[error(
         "player {player} is {}",
         if first == second { format!("twice in group {first}") } else { format!("in group {first} and again in group {second}") }
@@ -350,17 +353,17 @@ pub enum PartitionProblem {
     Twice {
         /// The player.
         player: usize,
-        /// The group in which it stands first.
+        /// The first group that contains it.
         first: usize,
-        /// The group in which it stands again; the same where it is named twice in one.
+        /// The second group that contains it; the same as the first if the player occurs twice in one group.
         second: usize,
     },
-    /// Players in no group.
+    /// Some players are in no group.
     #[error("{} of {players} players are in no group, the first being {}", missing.len(), missing.first().copied().unwrap_or_default())]
     Missing {
-        /// Those players, in ascending order.
+        /// The missing players, in ascending order.
         missing: Vec<usize>,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
 }

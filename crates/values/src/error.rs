@@ -1,12 +1,12 @@
-//! What can go wrong when a value is computed from its definition.
+//! Errors of computing values from their definitions.
 
 use apportion_games::{Coalition, GameError};
 
-/// Why a value could not be computed.
+/// Error returned when a value cannot be computed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// A name that is no solution concept.
+    /// The name is not a solution concept.
     #[error(
         "unknown value {given:?}; known are shapley, banzhaf, weighted-banzhaf=P, beta=A,B, by-size=W0,W1,…, size-law=P0,P1,…, \
          mixture=T:W,T:W,…; of players in groups owen, banzhaf-owen, symmetric-coalitional-banzhaf, two-step, \
@@ -18,61 +18,61 @@ pub enum ValueError {
         /// The name given.
         given: String,
     },
-    /// A probability of presence outside (0, 1).
+    /// A probability of presence is outside (0, 1).
     #[error(
         "a weighted Banzhaf value takes a probability of presence between 0 and 1, both excluded, not {given}"
     )]
     Presence {
-        /// The number given.
+        /// The given probability.
         given: f64,
     },
-    /// Parameters of Beta-Shapley that are not positive, or too small or large for `f64`.
+    /// Parameters of Beta-Shapley are not positive, or too small or too large for `f64`.
     #[error(
         "a Beta-Shapley value takes two positive parameters, from 1e-100 to 1e100, not {alpha:?} and {beta:?}"
     )]
     Beta {
-        /// The first, α.
+        /// The first parameter, α.
         alpha: f64,
-        /// The second, β.
+        /// The second parameter, β.
         beta: f64,
     },
-    /// Weights by size that do not make a value.
+    /// Weights by size do not define a value.
     #[error(
         "weights by size are one weight for each size 0 to n − 1 of the coalition that a player joins, none negative, summing to one over \
          all coalitions; {problem}"
     )]
     Weights {
-        /// What is wrong with them.
+        /// The reason.
         problem: WeightsProblem,
     },
-    /// Weights by size for a game of another number of players.
+    /// The number of weights by size does not match the number of players of the game.
     #[error(
         "the value has weights by size for {weights} players, the game has {players}: give one weight for each size 0 to {}",
         players.saturating_sub(1)
     )]
     WeightsForOtherPlayers {
-        /// Players that the weights are for.
+        /// Number of players that the weights are for.
         weights: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// The law of a player in a linear value that breaks its assumptions.
+    /// The coalition distribution of a player in a linear value is invalid.
     #[error("the law of player {player} is none: {problem}")]
     Law {
         /// The player.
         player: usize,
-        /// What is wrong.
+        /// The reason.
         problem: LawProblem,
     },
-    /// Laws for a game of another number of players.
+    /// The number of coalition distributions does not match the number of players of the game.
     #[error("the value has laws for {laws} players, the game has {players}: give one law for each player")]
     LawsForOtherPlayers {
-        /// Number of laws.
+        /// Number of distributions.
         laws: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A weight of a player that is not positive.
+    /// The weight of a player is not positive and finite.
     #[error("weights of players are positive and finite, and that of player {player} is {weight}")]
     PlayerWeight {
         /// The player.
@@ -80,19 +80,19 @@ pub enum ValueError {
         /// Its weight.
         weight: f64,
     },
-    /// A value of players in groups, or of groups, without them.
+    /// A value of players in groups, or of groups, requires groups.
     #[error("{value} is a value of players in groups: say which players belong together")]
     NoPartition {
         /// The name of the value.
         value: String,
     },
-    /// A value of players on a graph, without it.
+    /// A value of players on a graph requires a graph.
     #[error("{value} is a value of players on a graph: say who is next to whom")]
     NoGraph {
         /// The name of the value.
         value: String,
     },
-    /// Groups for a value of single players.
+    /// Groups were given for a value that does not use them.
     #[error(
         "{value} values are of single players: leave the groups out, or ask for owen, banzhaf-owen, two-step or quotient-{value}"
     )]
@@ -100,7 +100,7 @@ pub enum ValueError {
         /// The name of the value.
         value: String,
     },
-    /// A graph for a value that does not look at one.
+    /// A graph was given for a value that does not use it.
     #[error(
         "{value} values do not depend on who is next to whom: leave the graph out, or ask for l-shapley=K, c-shapley=K or myerson"
     )]
@@ -108,7 +108,7 @@ pub enum ValueError {
         /// The name of the value.
         value: String,
     },
-    /// Printed coefficients of weights by size that do not reach far enough.
+    /// Weights by size do not determine the printed coefficients.
     #[error(
         "printed coefficients take two players around each connected coalition, and the neighbourhood of player {player} leaves room for \
          less among {players} players, so that weights by size do not tell them; take those of the neighbourhood"
@@ -116,28 +116,28 @@ pub enum ValueError {
     PrintedWeights {
         /// The player.
         player: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A mixing measure that is none.
+    /// Invalid mixing measure.
     #[error(
         "a mixing measure has points in [0, 1], a weight for each, none negative, summing to one; given were {problem}"
     )]
     Mixture {
-        /// What is wrong with it.
+        /// The reason.
         problem: String,
     },
-    /// More players than enumeration can take, or none.
+    /// The game has no players, or too many for enumeration.
     #[error(
         "exact enumeration takes 1 to {most} players (2^n evaluations); this game has {given}: use an estimator, or a tree oracle"
     )]
     Players {
-        /// Players of the game.
+        /// Number of players of the game.
         given: usize,
-        /// The most.
+        /// Maximum number of players.
         most: usize,
     },
-    /// Groups too many or too large for enumeration.
+    /// There are too many groups, or they are too large, for enumeration.
     #[error(
         "exact values of players in groups take 2^(groups − 1 + members) coalitions for each group (two-step values 2^groups, and 2^members for \
          each), at most 2^{most}; here are {groups} groups, the largest of {largest}: use an estimator, or a tree oracle"
@@ -145,23 +145,23 @@ pub enum ValueError {
     Structure {
         /// Number of groups.
         groups: usize,
-        /// Players of the largest.
+        /// Number of players of the largest group.
         largest: usize,
-        /// The most of groups − 1 + members.
+        /// Maximum of groups − 1 + members.
         most: usize,
     },
-    /// A hierarchy too wide for enumeration.
+    /// The hierarchy is too wide for enumeration.
     #[error(
         "exact values over a hierarchy take 2^k coalitions for each group, k being its members and the siblings of the groups around it, at \
          most 2^{most}; here some k is {needed}: use an estimator, or a tree oracle"
     )]
     Levels {
-        /// The most k.
+        /// The largest k.
         needed: usize,
-        /// The most that there may be.
+        /// Maximum k.
         most: usize,
     },
-    /// A value that is not defined over a hierarchy.
+    /// The value is not defined over a hierarchy.
     #[error(
         "{value} takes no groups within groups: give groups of features alone, or ask for owen, banzhaf-owen or coalitional=BETWEEN/WITHIN"
     )]
@@ -169,17 +169,17 @@ pub enum ValueError {
         /// The name of the value.
         value: String,
     },
-    /// A sum of finite values of coalitions is not finite.
+    /// The sum of finite values of coalitions is not finite.
     #[error(
         "the values of coalitions are too large: their sum for player {player} (output {output}) overflows; scale the game down"
     )]
     Overflow {
         /// The first player whose value overflows.
         player: usize,
-        /// Which of the outputs.
+        /// Index of the output.
         output: usize,
     },
-    /// A name that is no interaction index.
+    /// The name is not an interaction index.
     #[error(
         "unknown interaction index {given:?}; known are the names of semivalues (shapley, banzhaf, …), k-shapley, shapley-taylor, \
          faithful-shapley, faithful-banzhaf, faithful-weighted-banzhaf=P, k-additive-shapley, chaining, moebius, co-moebius, walsh, \
@@ -189,51 +189,51 @@ pub enum ValueError {
         /// The name given.
         given: String,
     },
-    /// An order of interactions that cannot be.
+    /// The order of interactions is out of range.
     #[error("the order of interactions, the most players of a coalition, is 1 to {most}, not {given}")]
     Order {
         /// The order given.
         given: usize,
-        /// The most.
+        /// Maximum order.
         most: usize,
     },
-    /// More coalitions than interactions are told of.
+    /// There are more interactions than the result can contain.
     #[error(
         "interactions of order {order} of {players} players, of {outputs} outputs, are more than {most} numbers: ask for a lower order"
     )]
     TooManyInteractions {
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
         /// The order.
         order: usize,
-        /// Outputs of the game.
+        /// Number of outputs of the game.
         outputs: usize,
-        /// The most numbers.
+        /// Maximum number of values.
         most: usize,
     },
-    /// An index that is not finite, of finite values of coalitions.
+    /// The index of finite coalition values is not finite.
     #[error(
         "the values of coalitions are too large: the interaction index of {coalition} (output {output}) overflows; scale the game down"
     )]
     InteractionOverflow {
         /// The coalition.
         coalition: Coalition,
-        /// Which of the outputs.
+        /// Index of the output.
         output: usize,
     },
-    /// The game failed.
+    /// The game returned an error.
     #[error(transparent)]
     Game(#[from] GameError),
 }
 
-/// What is wrong with weights by size.
+/// Why weights by size are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WeightsProblem {
-    /// There is none.
+    /// There are no weights.
     #[error("none were given")]
     None,
-    /// One is negative or not finite.
+    /// A weight is negative or not finite.
     #[error("the weight of size {size} is {weight}")]
     Weight {
         /// The size.
@@ -241,7 +241,7 @@ pub enum WeightsProblem {
         /// Its weight.
         weight: f64,
     },
-    /// They do not sum to one.
+    /// The weights do not sum to one.
     #[error("they sum to {sum}")]
     Sum {
         /// The sum over all coalitions.
@@ -249,11 +249,11 @@ pub enum WeightsProblem {
     },
 }
 
-/// What is wrong with the law of a player.
+/// Why the coalition distribution of a player is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LawProblem {
-    /// Not one weight for each coalition, or none.
+    /// There are no coalitions, or the numbers of coalitions and weights differ.
     #[error(
         "it has {coalitions} coalitions and {weights} weights, where as many of both are wanted, at least one"
     )]
@@ -263,21 +263,21 @@ pub enum LawProblem {
         /// Number of weights.
         weights: usize,
     },
-    /// Coalitions of another number of players.
+    /// The number of players of the coalitions differs from that of the distributions.
     #[error("its coalitions are of {given} players, where laws for {wanted} players were given")]
     OtherPlayers {
-        /// Players of its coalitions.
+        /// Number of players of the coalitions.
         given: usize,
-        /// Number of laws.
+        /// Number of distributions.
         wanted: usize,
     },
-    /// A coalition that the player is in already.
+    /// The player is a member of a coalition that it should join.
     #[error("the player cannot join the coalition {coalition}, of which it is a member")]
     Member {
         /// The coalition.
         coalition: Coalition,
     },
-    /// A weight that breaks (A1).
+    /// A weight violates (A1).
     #[error("(A1) asks for weights of at least 0, and that of the coalition {coalition} is {weight}")]
     Weight {
         /// The coalition.
@@ -285,7 +285,7 @@ pub enum LawProblem {
         /// Its weight.
         weight: f64,
     },
-    /// Weights that break (A2).
+    /// The weights violate (A2).
     #[error("(A2) asks for weights that sum to 1, and these sum to {sum}, {:e} off: divide them by that", (sum - 1.0).abs())]
     Sum {
         /// The sum.

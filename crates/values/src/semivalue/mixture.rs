@@ -1,4 +1,4 @@
-//! Several probabilities of presence: a mixing measure of atoms.
+//! Mixtures of several probabilities of presence: a mixing measure of atoms.
 
 use std::sync::Arc;
 
@@ -53,12 +53,12 @@ impl Mixture {
         Ok(Self { points: rule.presence().into(), weights: weights.into() })
     }
 
-    /// Where the atoms are.
+    /// Returns the positions of the atoms.
     pub fn points(&self) -> &[f64] {
         &self.points
     }
 
-    /// Their masses; they sum to 1.
+    /// Returns the masses of the atoms; they sum to 1.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
@@ -72,7 +72,7 @@ impl Mixture {
     }
 
     pub(crate) fn ln_moment(&self, a: usize, b: usize) -> f64 {
-        // 0 · ln 0 is 0 here: t^0 = 1.
+        // 0 · ln 0 is 0 here, because t^0 = 1.
         let ln_power = |ln: f64, exponent: usize| if exponent == 0 { 0.0 } else { exponent as f64 * ln };
         let ln_terms: Vec<f64> = self
             .atoms()

@@ -1,4 +1,4 @@
-//! Names of semivalues, as on the command line and in results.
+//! Names of semivalues, for the command line and result files.
 
 use std::fmt::{Display, Formatter, Result as FormatResult};
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Linear values by laws against semivalues and orders, and the laws that are refused.
+//! Tests linear values against semivalues and orders, and that invalid distributions are rejected.
 
 use apportion_games::{CoalitionView, Coalitions, Game, SumOfUnanimity, TabulatedGame};
 use apportion_values::{CoalitionLaw, LawProblem, LinearValue, Semivalue, ValueError, enumerate};
@@ -26,7 +26,8 @@ fn with_the_weights_of_a_semivalue_it_is_that_semivalue() {
     }
 }
 
-/// By definition: all orders with their probabilities, drawn from the end.
+/// Compares with the definition: all orders with their probabilities, drawn from the last player to the
+/// first.
 #[test]
 fn weighted_shapley_is_the_average_over_orders_drawn_from_the_end() {
     fn orders(
@@ -139,7 +140,7 @@ fn laws_survive_being_written_and_read() {
 
 #[test]
 fn laws_of_more_coalitions_than_are_asked_for_at_once_are_summed_in_parts() {
-    // 2^12 coalitions of each of two of 13 players, one of each other.
+    // 2^12 coalitions for each of two of 13 players, and one for each other player.
     let players = 13;
     let game = random(players, 5);
     let law = |player: usize| {
@@ -169,7 +170,7 @@ fn a_table_of_laws_is_made_for_one_to_twenty_players() {
     assert_eq!(one.law(0).probabilities(), [1.0]);
     let refused = LinearValue::weighted_shapley(&[1.0, f64::INFINITY]).unwrap_err();
     assert!(matches!(refused, ValueError::PlayerWeight { player: 1, .. }), "{refused}");
-    // Coalitions of weight zero are left out.
+    // Coalitions of weight zero are dropped.
     let first = LinearValue::from_weights(3, |_, coalition| f64::from(coalition.size() == 0)).unwrap();
     assert!((0..3).all(|player| first.law(player).coalitions().len() == 1));
 }
@@ -198,7 +199,7 @@ fn each_fault_of_a_law_is_told_as_what_it_is() {
     }
     let law = || CoalitionLaw::new(Coalitions::from_masks(1, [0]), vec![1.0 - 0.5e-9]);
     assert!(LinearValue::from_laws(vec![law()]).is_ok());
-    // A player that is not there: 2 of 2.
+    // A player that does not exist: number 2 of 2 players.
     let refused = serde_json::from_str::<LinearValue>("[[[[],1.0]],[[[2],1.0]]]").unwrap_err().to_string();
     assert!(refused.contains("player 1") && refused.contains("3 players") && refused.contains("2 players"));
     assert!(serde_json::from_str::<LinearValue>("[[[[1],1.0]],[[[0],1.0]]]").is_ok());

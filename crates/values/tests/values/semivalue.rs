@@ -1,4 +1,5 @@
-//! Moments, size laws and rules of semivalues against one another and against their definitions.
+//! Tests moments, size distributions and quadrature rules of semivalues against each other and their
+//! definitions.
 
 use apportion_values::{Rule, Semivalue};
 
@@ -188,7 +189,7 @@ fn what_is_no_semivalue_is_refused_with_what_is_wanted() {
 
 #[test]
 fn weights_by_size_serve_where_the_number_of_coalitions_overflows() {
-    // C(1030, 515) is beyond the largest number, and all weights of Banzhaf values are 2^-1030.
+    // C(1030, 515) exceeds the range of f64, and all weights of Banzhaf values are 2^-1030.
     let by_size = Semivalue::by_size(&[2f64.powi(-1030); 1031]).unwrap();
     let (got, wanted) = (by_size.size_law(1031), Semivalue::Banzhaf.size_law(1031));
     for (size, (got, wanted)) in got.iter().zip(&wanted).enumerate() {
