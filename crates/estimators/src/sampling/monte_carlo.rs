@@ -25,7 +25,7 @@ use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
 
-/// What the budget `m` counts.
+/// The unit of the budget `m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Accounting {
     /// Evaluations of the game, including v(∅) and v(N): ⌊(m − 2)/2⌋ contributions are drawn. The default.
@@ -82,9 +82,9 @@ pub enum Accounting {
 pub struct MonteCarlo {
     /// The value to estimate.
     pub value: Semivalue,
-    /// What the budget counts; [`Accounting::Evaluations`] by default.
+    /// The unit of the budget; [`Accounting::Evaluations`] by default.
     pub accounting: Accounting,
-    /// What to do with a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 

@@ -36,7 +36,7 @@ use crate::support::{FullBudget, LawOfDraws, exact_if_affordable};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct PermutationShap {
-    /// What to do with a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 

@@ -1,6 +1,6 @@
 //! The behaviour of sampling methods if the budget covers every coalition.
 
-/// What to do with a budget of `2^n` evaluations or more.
+/// The behaviour for a budget of `2^n` evaluations or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum FullBudget {
     /// Enumerate all coalitions: the result is exact.

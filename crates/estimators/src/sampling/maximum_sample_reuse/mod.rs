@@ -131,7 +131,7 @@ pub struct MaximumSampleReuse {
     pub adjustment: Adjustment,
     /// Whether to estimate standard errors; yes by default.
     pub standard_errors: StandardErrors,
-    /// What to do with a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 

@@ -113,7 +113,7 @@ pub struct OptimizedMonteCarlo {
     pub orders: Orders,
     /// How a draw evaluates a game of several scenarios; [`References::Averaged`] by default.
     pub references: References,
-    /// What to do with a budget of `2^n`; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 

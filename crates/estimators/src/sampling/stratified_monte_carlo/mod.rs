@@ -54,7 +54,7 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// has the fewest; errors of different players are independent.
 ///
 /// **When it helps.** Compared with [`MonteCarlo`](crate::MonteCarlo), which draws sizes at random, always:
-/// its squared error is smaller by a factor of 0.05 to 0.83. Compared with orders shared by all players, only
+/// its squared error is 0.05 to 0.83 times as large. Compared with orders shared by all players, only
 /// if contributions depend mainly on the size of the coalition. Mean squared errors at equal evaluations,
 /// relative to antithetic [`OptimizedMonteCarlo`](crate::OptimizedMonteCarlo), for n = 10, 20 and 30 and `m`
 /// = 2n² to 128n² (`monte_carlo errors` in the workspace's benches):
@@ -95,7 +95,7 @@ pub struct StratifiedMonteCarlo {
     pub value: Semivalue,
     /// How draws are allocated to strata; [`Allocation::Neyman`] by default.
     pub allocation: Allocation,
-    /// What to do with a budget of `2^n`; [`FullBudget::Enumerate`] by default. Games of up to four players
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default. Games of up to four players
     /// are always enumerated.
     pub full_budget: FullBudget,
 }
