@@ -38,7 +38,8 @@ const NAME: &str = "c-shapley-regression";
 /// experiments.
 const USUAL_ORDER: usize = 4;
 
-/// An approximation of C-Shapley values by weighted least squares on small connected coalitions (Chen et al. 2019, section 4.3.2).
+/// An approximation of C-Shapley values by weighted least squares on small connected coalitions (Chen et al.
+/// 2019, section 4.3.2).
 ///
 /// ```text
 /// φ = (XᵀWX)⁻¹ XᵀW F,   F_S = v(S) − v(∅),   W_SS = (d − 1) / (C(d, s) s (d − s))

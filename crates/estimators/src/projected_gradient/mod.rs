@@ -46,7 +46,8 @@ pub enum StartShare {
     Removed,
 }
 
-/// Shapley values as the minimum of a sum over all coalitions, by stochastic gradient descent (Grah and Thouvenot, 2020).
+/// Shapley values as the minimum of a sum over all coalitions, by stochastic gradient descent (Grah and
+/// Thouvenot, 2020).
 ///
 /// ```text
 /// F(φ) = Σ_S w_S (y_S − x·φ)²,   w_S = (n−1) / (C(n,l) l (n−l)),   0 < l < n,   subject to φ ∈ K

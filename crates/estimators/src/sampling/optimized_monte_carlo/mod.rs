@@ -45,7 +45,8 @@ pub enum References {
     Drawn,
 }
 
-/// The mean of the players' marginal contributions along random orders, streaming: memory does not grow with the budget.
+/// The mean of the players' marginal contributions along random orders, streaming: memory does not grow with
+/// the budget.
 ///
 /// ```text
 /// φ̃_i = (1/T) Σ_t Δ_i^(t),     Δ_i^(t) = the mean over the orders π of draw t of v(players up to i in π) − v(players before i in π)
