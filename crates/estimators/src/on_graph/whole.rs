@@ -42,14 +42,14 @@ const NAME: &str = "on-graph";
 /// use apportion_games::{Graph, SumOfUnanimity};
 /// use apportion_values::GraphValue;
 ///
-/// // The first and the third word are worth 1 together, and stand two apart.
+/// // 1 if the first and the third word are present; they are two positions apart.
 /// let game = SumOfUnanimity::unanimity(5, [0, 2])?;
 /// let values = |order| OnGraph::new(Graph::line(5), GraphValue::c_shapley(order)).values(&game);
-/// // Three words are connected with the middle one, which shares.
+/// // They are only connected together with the middle word, which gets an equal share.
 /// let near = values(2)?;
 /// assert!((near.values[0] - 1.0 / 3.0).abs() < 1e-12);
 /// assert_eq!(near.evaluations, 16);
-/// // The first does not see as far as the third.
+/// // The neighbourhood of the first word does not contain the third.
 /// assert_eq!(values(1)?.values[0], 0.0);
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```

@@ -59,7 +59,7 @@ pub type Watcher<'g> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 
 /// let game = SumOfUnanimity::random(30, 100, 4, 1);
 /// let mut run = Anytime::new(&LeverageShap::default(), &game, 7)?;
 /// let early = run.run(200)?.clone();
-/// // Elsewhere, later:
+/// // Later, possibly on another machine:
 /// let stored = serde_json::to_string(&run.checkpoint()).unwrap();
 /// let mut resumed = Anytime::resume(&serde_json::from_str(&stored).unwrap(), &LeverageShap::default(), &game, 7)?;
 /// let explanation = resumed.run_until(&Until::relative(0.05))?;

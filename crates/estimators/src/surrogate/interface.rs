@@ -14,7 +14,7 @@ use crate::run::Settings;
 /// use apportion_estimators::{Coalitions, Estimator, FittedSurrogate, ProxyResidual, Semivalue, Surrogate};
 /// use apportion_games::SumOfUnanimity;
 ///
-/// /// The sum of the members' numbers, whatever was seen.
+/// /// Predicts the sum of fixed numbers of the members, ignoring the data.
 /// #[derive(Debug, serde::Serialize)]
 /// struct Guess(Vec<f64>);
 ///

@@ -88,7 +88,7 @@ pub enum LocalMethod {
 /// use apportion_estimators::{Estimator, LocalSampling};
 /// use apportion_games::{Graph, SumOfUnanimity};
 ///
-/// // Worth 1 where players 3 and 20 are in. Up to 61 players around each: 2^61 coalitions.
+/// // 1 if players 3 and 20 are present. Neighbourhoods have up to 61 players: 2^61 coalitions.
 /// let game = SumOfUnanimity::unanimity(100, [3, 20])?;
 /// let explanation = LocalSampling::permutations(Graph::line(100), 30).estimate(&game, 2000, 7)?;
 /// assert!((explanation.values[3] - 0.5).abs() < 1e-12 && (explanation.values[20] - 0.5).abs() < 1e-12);
