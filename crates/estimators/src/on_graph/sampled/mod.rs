@@ -48,7 +48,10 @@ pub enum LocalMethod {
 /// regression:     φ̃_i = the i-th value of Leverage SHAP on the coalitions of N_k(i)
 /// ```
 ///
-/// |S_j| is drawn from the size distribution of the semivalue in a game of |N_k(i)| players, and S_j uniformly among that size. If the distribution is not symmetric, draws are unpaired, without the second term. Contributions are unbiased; both methods are exact for additive games (regressions from about 2 evaluations per player of the neighbourhood on).
+/// The size of S_j is drawn from the size distribution of the semivalue in a game of |N_k(i)| players, and
+/// S_j uniformly among that size. If the distribution is not symmetric, draws are unpaired, without the
+/// second term. Contributions are unbiased; both methods are exact for additive games (regressions from about
+/// 2 evaluations per player of the neighbourhood on).
 ///
 /// Names: `l-shapley-permutation` and `l-shapley-leverage`; `local-monte-carlo` and `l-banzhaf-kernel` for
 /// other semivalues.
