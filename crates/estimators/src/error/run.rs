@@ -1,52 +1,52 @@
-//! What can go wrong in a run that goes on.
+//! Errors of resumable runs.
 
-/// Why a run until an accuracy was refused, or a checkpoint of one.
+/// The error for invalid settings or checkpoints of runs with a tolerance.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// An accuracy that cannot be asked for.
+    /// A setting of [`Until`](crate::Until) is out of range.
     #[error("{what} {given} cannot be asked for; give {wanted}")]
     Until {
-        /// Which of its numbers.
+        /// The name of the setting.
         what: &'static str,
-        /// The number given.
+        /// The given number.
         given: f64,
-        /// What is possible.
+        /// The valid values.
         wanted: &'static str,
     },
-    /// A range that the game has left.
+    /// The given range of the game is smaller than the range of the observed values.
     #[error(
         "a range of {given} was given, but values of the game already differ by {seen}; give the largest value less the least"
     )]
     Range {
-        /// The range given.
+        /// The given range.
         given: f64,
-        /// The largest value seen less the least.
+        /// The largest observed value minus the smallest.
         seen: f64,
     },
-    /// More evaluations than a run can remember.
+    /// The budget exceeds the number of evaluations that a run can remember.
     #[error(
         "a run remembers what it evaluates, at most {most} coalitions of this game; {given} evaluations were asked for"
     )]
     TooManyEvaluations {
-        /// Evaluations asked for.
+        /// The requested number of evaluations.
         given: usize,
-        /// The most.
+        /// The maximum number of evaluations.
         most: usize,
     },
-    /// A checkpoint of something else.
+    /// The checkpoint belongs to a different run.
     #[error(
         "the checkpoint is of another {what}: it has {stored}, this run has {wanted}; resume with what it was made of, or start anew"
     )]
     OtherCheckpoint {
-        /// What differs.
+        /// The property that differs.
         what: &'static str,
-        /// In the checkpoint.
+        /// Its value in the checkpoint.
         stored: String,
-        /// In the run that was to be resumed.
+        /// Its value in the run to resume.
         wanted: String,
     },
-    /// A checkpoint that was cut off or changed.
+    /// The checkpoint is truncated or corrupt.
     #[error("the checkpoint was cut off or changed since it was written; start anew")]
     SpoiledCheckpoint,
 }

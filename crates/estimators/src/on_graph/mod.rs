@@ -1,4 +1,5 @@
-//! Values of players on a graph from as few coalitions as they are made of: L-Shapley, C-Shapley, Myerson, of any semivalue.
+//! Values of players on a graph from the minimum number of coalitions: L-Shapley, C-Shapley and Myerson
+//! values for any semivalue.
 
 mod connected;
 mod found;
@@ -18,7 +19,8 @@ pub use regression::ConnectedRegression;
 pub use sampled::{LocalMethod, LocalSampling};
 pub use whole::OnGraph;
 
-/// Of Shapley values in neighbourhoods, or of other semivalues: they have names of their own.
+/// Builds the estimator for Shapley values in neighbourhoods, or for other semivalues: the two have different
+/// names.
 fn sampling(value: &Value, method: LocalMethod, of_shapley: bool) -> Option<Box<dyn Estimator>> {
     match value {
         Value::OnGraph(value, graph) if (value.semivalue == Semivalue::Shapley) == of_shapley => {
