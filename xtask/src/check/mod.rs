@@ -17,6 +17,7 @@
 //! | [`licences`] | dependencies built by users have compatible licences |
 //! | [`policy`] | allowed licences, and packages allowed in several versions |
 //! | [`tools`] | with `--tools`: findings of `cargo deny` and `cargo semver-checks` |
+//!
 //! Each check is a function from texts to findings, so it can be tested on small made-up texts.
 
 mod circles;

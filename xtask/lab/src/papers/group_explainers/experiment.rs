@@ -57,7 +57,8 @@ impl Kind {
 const PAIR: &[&[usize]] = &[&[0, 1], &[2], &[3]];
 const TRIPLE: &[&[usize]] = &[&[0, 1], &[2], &[3, 4, 5]];
 
-/// Figures 1 to 6, in order: names, laws, numbers of predictors, groups, kinds, subjects, and what is estimated.
+/// Figures 1 to 6, in order: names, laws, numbers of predictors, groups, kinds, subjects, and what is
+/// estimated.
 pub(super) static ALL: [Experiment; 6] = [
     experiment(
         "1a",
@@ -109,7 +110,8 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Draws D with `seed`. Experiments with the same law have the same D, and those with more predictors only more columns.
+    /// Draws D with `seed`. Experiments with the same law have the same D, and those with more predictors
+    /// only more columns.
     pub(super) fn new(experiment: &'static Experiment, predictors: usize, seed: u64) -> Result<Self> {
         let law = experiment.law;
         let seed = derive_seed(&("background", format!("{law:?}"), seed))?;

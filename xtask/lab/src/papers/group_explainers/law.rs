@@ -7,13 +7,14 @@ use apportion::games::{Purpose, stream};
 use rand::Rng;
 use rand_distr::{Beta, Distribution, Gamma, StandardNormal, Uniform};
 
-/// A law of p ≥ 4 predictors. The first four are the same in all experiments: X1 ~ N(5, 1), X2 ~ Gamma(3, scale |X1|), X3 ~ Beta(2, 5),
-/// X4 ~ U(−1, 1).
+/// A law of p ≥ 4 predictors. The first four are the same in all experiments: X1 ~ N(5, 1), X2 ~ Gamma(3,
+/// scale |X1|), X3 ~ Beta(2, 5), X4 ~ U(−1, 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Law {
     /// Further ones are independent, N(0, 3): experiments 1a and 1b.
     Independent,
-    /// X5 = exp(X4) + ε1 and X6 = X4² sin(πX4) + ε2, the deviations being 0.1 and 0.05: experiments 2a and 3a.
+    /// X5 = exp(X4) + ε1 and X6 = X4² sin(πX4) + ε2, the deviations being 0.1 and 0.05: experiments 2a and
+    /// 3a.
     FunctionsOfX4,
     /// Further ones are normal with variance 3 and covariances 0.1: experiments 2b and 3b.
     Equicorrelated,
@@ -25,7 +26,8 @@ const COVARIANCE: f64 = 0.1;
 impl Law {
     /// `rows` independent draws of `predictors` predictors, row-major.
     ///
-    /// Every predictor has a stream of its own, so that laws of more predictors agree in those that they share.
+    /// Every predictor has a stream of its own, so that laws of more predictors agree in those that they
+    /// share.
     pub(super) fn draw(self, predictors: usize, rows: usize, seed: u64) -> Result<Vec<f64>> {
         let mut values = vec![0.0; rows * predictors];
         let mut column = |of: usize, draw: &mut dyn FnMut(&[f64], &mut dyn Rng) -> f64| {

@@ -24,7 +24,8 @@ pub(super) const SCALE: f64 = 2.449_489_742_783_178;
 impl Logistic {
     /// The model of the experiments on this law: further predictors add `ΣX_l`, or `X5 − ½(e − 1/e) − X6`.
     ///
-    /// The paper prints π for e, but the constants are the means of what they are taken off, and ½(e − 1/e) is that of X5.
+    /// The paper prints π for e, but the constants are the means of what they are taken off, and ½(e − 1/e)
+    /// is that of X5.
     pub(super) fn of(law: Law, predictors: usize) -> Self {
         let mut slopes = vec![-3.0, 0.2, -2.0, -5.0];
         let mut intercept = 15.0 - 3.0 + 4.0 / 7.0;

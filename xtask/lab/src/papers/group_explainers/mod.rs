@@ -1,5 +1,5 @@
-//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition structure using Monte Carlo
-//! sampling on the product space of coalitions and features*, 2023.
+//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition
+//! structure using Monte Carlo sampling on the product space of coalitions and features*, 2023.
 //!
 //! | file | holds |
 //! |---|---|

@@ -11,7 +11,8 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
+/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not
+/// taken up.
 const PROTOCOL: u32 = 2;
 
 /// Draws K of an estimate.

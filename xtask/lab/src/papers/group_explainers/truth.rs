@@ -2,9 +2,10 @@
 //!
 //! # How
 //!
-//! f = √6 / (1 + exp η) with η linear, so where the explicand's entries take the place of a background row's b the odds `exp η` are
-//! multiplied: `v_b(S) = √6 / (1 + exp η(b) · Π_{i ∈ S} r_i)`, `r_i = exp(a_i (x_i − b_i))`. A value of one player takes products over
-//! subsets, and one division for each: all of them are looked at, as in an enumeration, which the tests compare it with.
+//! f = √6 / (1 + exp η) with η linear, so where the explicand's entries take the place of a background row's
+//! b the odds `exp η` are multiplied: `v_b(S) = √6 / (1 + exp η(b) · Π_{i ∈ S} r_i)`,
+//! `r_i = exp(a_i (x_i − b_i))`. A value of one player takes products over subsets, and one division for
+//! each: all of them are looked at, as in an enumeration, which the tests compare it with.
 
 use apportion::Background;
 use apportion::games::Partition;
@@ -19,7 +20,8 @@ use super::logistic::{Logistic, SCALE};
 pub(super) struct Truth {
     /// The exact value.
     pub(super) value: f64,
-    /// The variance σ² of one draw Δ from coalitions × background: of a mean of K the variance is σ²/K (Theorems 3.1 to 3.3).
+    /// The variance σ² of one draw Δ from coalitions × background: of a mean of K the variance is σ²/K
+    /// (Theorems 3.1 to 3.3).
     pub(super) variance: f64,
 }
 
@@ -172,7 +174,8 @@ fn subset_products(start: f64, ratios: impl Iterator<Item = f64>, products: &mut
     }
 }
 
-/// The moments of `√6 / (1 + o r) − √6 / (1 + o)` over the odds o of the coalitions, r being the ratio of who joins.
+/// The moments of `√6 / (1 + o r) − √6 / (1 + o)` over the odds o of the coalitions, r being the ratio of who
+/// joins.
 fn contributions(odds: &[f64], weights: &Weights, ratio: f64) -> Moments {
     let mut sums = Moments { first: 0.0, second: 0.0 };
     for (odds, weight) in odds.iter().zip(&weights.0) {

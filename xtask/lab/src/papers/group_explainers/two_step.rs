@@ -9,8 +9,9 @@
 //! TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − [v(S_j) − v(∅)]) / |S_j|         as corrected
 //! ```
 //!
-//! The Shapley values of a group's members in its own game sum to v(S_j) − v(∅), so those of (3.19) sum to `φ_j[M, v^P] − v(∅)`. The paper
-//! defines games with v(∅) = 0 and takes marginal games, whose v(∅) is the mean prediction (section 2.2.1).
+//! The Shapley values of a group's members in its own game sum to v(S_j) − v(∅), so those of (3.19) sum to
+//! `φ_j[M, v^P] − v(∅)`. The paper defines games with v(∅) = 0 and takes marginal games, whose v(∅) is the
+//! mean prediction (section 2.2.1).
 
 use anyhow::Result;
 use apportion::games::{Centred, Game, Partition, QuotientGame, SubGame};

@@ -4,8 +4,9 @@
 //! v*(S) = v(N) − v(N \ S)
 //! ```
 //!
-//! In it the players outside S are present. A Shapley value of v* is that of v, so L-Shapley of v* is L-Shapley of v with the players
-//! outside neighbourhoods present, and the regression of section 4.3.2, which has no neighbourhoods, has them present on v*, too.
+//! In it the players outside S are present. A Shapley value of v* is that of v, so L-Shapley of v* is
+//! L-Shapley of v with the players outside neighbourhoods present, and the regression of section 4.3.2, which
+//! has no neighbourhoods, has them present on v*, too.
 
 use apportion::Game;
 use apportion::games::{Coalitions, GameError};

@@ -1,5 +1,5 @@
-//! How many evaluations L-Shapley and C-Shapley take, by the number of players: distinct coalitions, each evaluated once. Not a figure of
-//! the paper; sections 3.1 and 3.2 claim that they grow linearly.
+//! How many evaluations L-Shapley and C-Shapley take, by the number of players: distinct coalitions, each
+//! evaluated once. Not a figure of the paper; sections 3.1 and 3.2 claim that they grow linearly.
 
 use std::collections::HashSet;
 
@@ -108,8 +108,9 @@ impl Series {
         if self.is_grid { self.sizes[at] * self.sizes[at] } else { self.sizes[at] }
     }
 
-    /// What each further player adds inside the graph, if that is the same everywhere: the slope on a line; on a grid the leading coefficient of
-    /// a second-degree polynomial in the side, whose other terms are of the border.
+    /// What each further player adds inside the graph, if that is the same everywhere: the slope on a line;
+    /// on a grid the leading coefficient of a second-degree polynomial in the side, whose other terms are of
+    /// the border.
     fn per_player(&self) -> Option<f64> {
         let pairs: Vec<[(i128, i128); 2]> = (self.sizes.windows(2).zip(self.counts.windows(2)))
             .map(|(s, c)| [(s[0] as i128, c[0] as i128), (s[1] as i128, c[1] as i128)])
@@ -142,7 +143,8 @@ impl Series {
         }
     }
 
-    /// All subsets of a neighbourhood but those that lie in the one before, too: what neighbourhoods that share with one other only would take.
+    /// All subsets of a neighbourhood but those that lie in the one before, too: what neighbourhoods that
+    /// share with one other only would take.
     fn shared_with_one(&self) -> Option<f64> {
         let k = self.order as i32;
         match (self.kind, self.is_grid) {
@@ -152,7 +154,8 @@ impl Series {
         }
     }
 
-    /// Of L-Shapley: subsets of a neighbourhood of which none is another one moved. Far from the border every place has as many of its own.
+    /// Of L-Shapley: subsets of a neighbourhood of which none is another one moved. Far from the border every
+    /// place has as many of its own.
     fn shapes(&self) -> Option<f64> {
         (self.kind == Kind::Local).then(|| shapes(self.is_grid, self.order) as f64)
     }
@@ -166,7 +169,8 @@ impl Series {
     }
 }
 
-/// The subsets of a neighbourhood of order `order`, but the empty one, counted as one where they are the same but for their place.
+/// The subsets of a neighbourhood of order `order`, but the empty one, counted as one where they are the same
+/// but for their place.
 fn shapes(is_grid: bool, order: usize) -> usize {
     let reach = order as i64;
     let down = if is_grid { -reach..=reach } else { 0..=0 };

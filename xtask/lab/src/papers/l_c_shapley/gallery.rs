@@ -75,7 +75,8 @@ pub(super) fn fig5(session: &Session) -> Result<Made> {
     })
 }
 
-/// The first test images of each class that are predicted rightly: as many as there are samples, and at most [`OF_CLASS`].
+/// The first test images of each class that are predicted rightly: as many as there are samples, and at most
+/// [`OF_CLASS`].
 fn columns(session: &Session, subject: &Subject) -> Result<Vec<usize>> {
     let most = OF_CLASS.min(session.runs);
     let mut columns = Vec::new();
@@ -241,7 +242,8 @@ fn notes(found: &Found) -> Vec<String> {
 pub(super) const SALIENCY: &str = "Saliency: the model is a black box, so that gradients of log P(ŷ | x) are numerical, by central differences: two \
      predictions for each number of a pixel; of several channels the derivative of largest size";
 
-/// The panel of digits that are taken for the other one, their top pixels by C-Shapley masked; none where all are told apart.
+/// The panel of digits that are taken for the other one, their top pixels by C-Shapley masked; none where all
+/// are told apart.
 pub(super) fn misclassified(session: &Session, subject: &Subject) -> Result<Option<Panel>> {
     let mut found = Vec::new();
     for class in 0..subject.classes.len() {

@@ -318,7 +318,8 @@ fn scores_table(explained: &Explained<'_>) -> Table {
     table
 }
 
-/// A score; what is within the accuracy of training is shown as zero, as for a full stop that every sentence has.
+/// A score; what is within the accuracy of training is shown as zero, as for a full stop that every sentence
+/// has.
 fn visible(score: f64) -> Entry {
     Entry::from(if score.abs() < 1e-6 { 0.0 } else { score })
 }

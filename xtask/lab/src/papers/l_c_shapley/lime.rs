@@ -1,12 +1,14 @@
-//! LIME: a linear surrogate of a game near the coalition of all players. It is no value of the game, and is here to be compared with.
+//! LIME: a linear surrogate of a game near the coalition of all players. It is no value of the game, and is
+//! here to be compared with.
 //!
 //! # Source
 //!
-//! Ribeiro, Singh and Guestrin, *"Why Should I Trust You?": Explaining the Predictions of Any Classifier*, KDD 2016: section 3.3 (draws
-//! near the explicand), equation 2 (locality-aware square loss), section 3.4 (exponential kernel on the cosine distance for texts). The
-//! paper leaves open how exactly players are removed, how wide the kernel is and how the regression is regularized; there we take what the
-//! authors' `lime` package does with texts. It departs from the paper in one thing: its kernel is the square root of the paper's, so that
-//! its width is √2 times as wide.
+//! Ribeiro, Singh and Guestrin, *"Why Should I Trust You?": Explaining the Predictions of Any Classifier*,
+//! KDD 2016: section 3.3 (draws near the explicand), equation 2 (locality-aware square loss), section 3.4
+//! (exponential kernel on the cosine distance for texts). The paper leaves open how exactly players are
+//! removed, how wide the kernel is and how the regression is regularized; there we take what the authors'
+//! `lime` package does with texts. It departs from the paper in one thing: its kernel is the square root of
+//! the paper's, so that its width is √2 times as wide.
 //!
 //! Its choice of at most K players is left out: all of them get a coefficient, as in comparisons of rankings.
 
@@ -26,8 +28,8 @@ use rand::RngExt;
 /// π(z) = exp(−D(z)² / (2σ²)),   D(z) = 1 − √(|z|/n)
 /// ```
 ///
-/// D is the cosine distance between the bits of z and those of all players, 1 for the empty coalition. The `lime` package states it in
-/// hundredths for texts, where its width is 25: σ = ¼.
+/// D is the cosine distance between the bits of z and those of all players, 1 for the empty coalition. The
+/// `lime` package states it in hundredths for texts, where its width is 25: σ = ¼.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lime {
     /// σ, in units of the cosine distance; 0.25 by default.
@@ -52,13 +54,14 @@ pub(super) struct Surrogate {
 }
 
 impl Lime {
-    /// Fits the surrogate on `budget` draws. Coalitions that are drawn repeatedly are evaluated once, all in one batch, and weigh as often as
-    /// they were drawn.
+    /// Fits the surrogate on `budget` draws. Coalitions that are drawn repeatedly are evaluated once, all in
+    /// one batch, and weigh as often as they were drawn.
     ///
     /// # Errors
     ///
-    /// A game without players, a budget below 2 (the coalition of all players and one draw) or above [`most_rows`], a kernel width that is
-    /// not positive and finite, a penalty that is negative or not finite, and what the game cannot say.
+    /// A game without players, a budget below 2 (the coalition of all players and one draw) or above
+    /// [`most_rows`], a kernel width that is not positive and finite, a penalty that is negative or not
+    /// finite, and what the game cannot say.
     pub(super) fn explain(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Surrogate> {
         let (players, outputs, width) = (game.players(), game.outputs(), self.kernel_width);
         ensure!(players > 0, "the game has no players");
@@ -92,8 +95,8 @@ impl Lime {
     }
 }
 
-/// The different coalitions among `draws`, in the order in which they came, and how often each was drawn. The first is that of all players;
-/// from it so many are removed, uniform in 1..=n, whichever they are.
+/// The different coalitions among `draws`, in the order in which they came, and how often each was drawn. The
+/// first is that of all players; from it so many are removed, uniform in 1..=n, whichever they are.
 fn draw(players: usize, draws: usize, seed: u64) -> (Coalitions, Vec<u32>) {
     let mut rng = stream(seed, Purpose::Surrogates, 0);
     let mut coalitions = Coalitions::new(players);
@@ -136,7 +139,8 @@ mod tests {
     fn weights_fall_with_the_cosine_distance() {
         let lime = Lime::default();
         let rows = Coalitions::from_masks(4, [15, 7, 1, 0]);
-        // Cosines 1, ½√3, ½ and, by definition, 0: distances 1 minus those, in hundredths at width 25 as in units at width ¼.
+        // Cosines 1, ½√3, ½ and, by definition, 0: distances 1 minus those, in hundredths at width 25 as in
+        // units at width ¼.
         let kernel = |hundredths: f64| (-hundredths * hundredths / (25.0 * 25.0)).exp().sqrt();
         let wanted = [1.0, kernel(100.0 - 50.0 * 3.0_f64.sqrt()), kernel(50.0), kernel(100.0)];
         for (row, want) in rows.iter().zip(wanted) {
@@ -144,7 +148,8 @@ mod tests {
         }
     }
 
-    /// Solves a square system by Gauss-Jordan elimination with partial pivoting; each row ends with its right-hand side.
+    /// Solves a square system by Gauss-Jordan elimination with partial pivoting; each row ends with its
+    /// right-hand side.
     fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
         for column in 0..rows.len() {
             let size = |row: &usize| rows[*row][column].abs();
@@ -159,7 +164,8 @@ mod tests {
         rows.iter().enumerate().map(|(index, row)| row[rows.len()] / row[index]).collect()
     }
 
-    /// The regression on all draws, one by one, by normal equations in which the intercept is one more column.
+    /// The regression on all draws, one by one, by normal equations in which the intercept is one more
+    /// column.
     #[test]
     fn coefficients_are_those_of_the_draws_one_by_one() {
         for (players, draws) in [(1, 5), (2, 9), (5, 40), (8, 12), (70, 200), (131, 90)] {
@@ -289,7 +295,8 @@ mod tests {
 
     #[test]
     fn removals_of_one_size_are_all_as_likely() {
-        // Five players, sizes uniform: each of the 31 coalitions without all players has probability 1 / (5 C(5, s)).
+        // Five players, sizes uniform: each of the 31 coalitions without all players has probability 1 / (5
+        // C(5, s)).
         const DRAWS: usize = 50_000;
         let (coalitions, times) = draw(5, DRAWS + 1, 2);
         assert_eq!(coalitions.len(), 32);

@@ -1,4 +1,5 @@
-//! What masking does: the change of the log-odds of the predicted class as the players with the highest scores are masked.
+//! What masking does: the change of the log-odds of the predicted class as the players with the highest
+//! scores are masked.
 
 use anyhow::{Context, Result};
 use apportion::Model;
@@ -13,7 +14,8 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 
-/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
+/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not
+/// taken up.
 const PROTOCOL: u32 = 1;
 
 /// Samples of one cell: texts and embedded images take little time each.
@@ -50,7 +52,8 @@ pub(super) struct Outcome {
     pub(super) evaluations: usize,
     /// Log-odds with players masked, minus those without, by level.
     pub(super) changes: Vec<f64>,
-    /// Of grey images: the share of the masked pixels that are activated or next to an activated one, for the shares of [`SHOWN`].
+    /// Of grey images: the share of the masked pixels that are activated or next to an activated one, for the
+    /// shares of [`SHOWN`].
     pub(super) near: Vec<f64>,
 }
 
@@ -133,7 +136,8 @@ impl Curve {
         Measurement::mean(&self.outcomes.iter().map(|outcome| outcome.changes[level]).collect::<Vec<_>>())
     }
 
-    /// For each sample the mean change over all levels above zero: the area between curve and axis, over its width.
+    /// For each sample the mean change over all levels above zero: the area between curve and axis, over its
+    /// width.
     pub(super) fn areas(&self) -> Vec<f64> {
         let area =
             |outcome: &Outcome| outcome.changes[1..].iter().sum::<f64>() / (outcome.changes.len() - 1) as f64;

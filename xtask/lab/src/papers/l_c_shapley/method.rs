@@ -34,9 +34,11 @@ pub(super) enum Method {
     CShapley,
     /// L-Shapley of order 1 with the players outside neighbourhoods present, as in the authors' code.
     LShapleyPresent,
-    /// The regression of C-Shapley on the [dual game](Dual): the players outside an n-gram or a square are present.
+    /// The regression of C-Shapley on the [dual game](Dual): the players outside an n-gram or a square are
+    /// present.
     CShapleyPresent,
-    /// What the authors' code computes on texts: equation 6 of order 1, with the players outside neighbourhoods present.
+    /// What the authors' code computes on texts: equation 6 of order 1, with the players outside
+    /// neighbourhoods present.
     EquationSixPresent,
     KernelShap,
     /// SampleShapley: random orders (Štrumbelj and Kononenko).
@@ -236,8 +238,9 @@ mod tests {
         apportion::games::TabulatedGame::from_game(&sample.game(&probe).unwrap()).unwrap()
     }
 
-    /// The authors' `construct_positions_dict_localshapley` and `construct_positions_connectedshapley` with one neighbour on each side,
-    /// written out. They join the last word to the first, so only words inside are compared.
+    /// The authors' `construct_positions_dict_localshapley` and `construct_positions_connectedshapley` with
+    /// one neighbour on each side, written out. They join the last word to the first, so only words inside
+    /// are compared.
     #[test]
     fn with_others_present_words_inside_have_the_scores_of_the_authors_code() {
         let players = 7;

@@ -1,4 +1,5 @@
-//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: Efficient Model Interpretation for Structured Data*, ICLR 2019.
+//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: Efficient Model Interpretation for Structured
+//! Data*, ICLR 2019.
 //!
 //! | file | holds |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Networks in ONNX files, which `apportion-onnx` reads: behind the feature `onnx`. `networks_left_out.rs` stands here without it.
+//! Networks in ONNX files, which `apportion-onnx` reads: behind the feature `onnx`. `networks_left_out.rs`
+//! stands here without it.
 
 use anyhow::Result;
 use apportion_onnx::Network;

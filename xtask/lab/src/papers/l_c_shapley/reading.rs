@@ -1,7 +1,9 @@
-//! Where the players are that are not in a coalition's neighbourhood: absent in the paper, present in the authors' code.
+//! Where the players are that are not in a coalition's neighbourhood: absent in the paper, present in the
+//! authors' code.
 //!
-//! Definitions 1 and 2 have v(T) for T within `N_k(i)`, so that the players outside are absent. The released code, which is for texts,
-//! evaluates v(T ∪ (N \ `N_k(i)`)). Every claim on L-Shapley and C-Shapley is judged in both readings.
+//! Definitions 1 and 2 have v(T) for T within `N_k(i)`, so that the players outside are absent. The released
+//! code, which is for texts, evaluates v(T ∪ (N \ `N_k(i)`)). Every claim on L-Shapley and C-Shapley is
+//! judged in both readings.
 
 use super::method::Method;
 use crate::reproduce::verdict::Claim;

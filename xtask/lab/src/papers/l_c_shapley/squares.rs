@@ -1,7 +1,9 @@
-//! Why regression C-Shapley falls behind on images: what it does with other weights, and what it does from the whole image.
+//! Why regression C-Shapley falls behind on images: what it does with other weights, and what it does from
+//! the whole image.
 //!
-//! The weights of section 4.3.2 fall with the size of a coalition. Of 784 pixels a square of four weighs 10⁻⁷ of a single pixel, so the
-//! answer is v({i}) − v(∅): what a pixel does alone on an empty image. Two variants show which part of that matters:
+//! The weights of section 4.3.2 fall with the size of a coalition. Of 784 pixels a square of four weighs 10⁻⁷
+//! of a single pixel, so the answer is v({i}) − v(∅): what a pixel does alone on an empty image. Two variants
+//! show which part of that matters:
 //!
 //! ```text
 //! φ = (XᵀX)⁻¹ XᵀF,   F_S = v(S) − v(∅)          equal weights: the formula that the paper prints last

@@ -168,7 +168,8 @@ struct Kind {
     printed: &'static str,
     /// The subject's name and title of the model with the network that lies in the data directory.
     given: Option<(&'static str, &'static str)>,
-    /// Test samples that figures of the preset paper are about: the paper's thousand, or as many as take an hour.
+    /// Test samples that figures of the preset paper are about: the paper's thousand, or as many as take an
+    /// hour.
     explained: usize,
 }
 
@@ -307,7 +308,8 @@ struct Had {
     explained: usize,
 }
 
-/// The network of our own training, else the one that lies in the data directory, else none. What is not there is skipped by name.
+/// The network of our own training, else the one that lies in the data directory, else none. What is not
+/// there is skipped by name.
 fn network(
     session: &Session,
     found: &mut Found,
@@ -528,9 +530,10 @@ impl Subject {
 
     /// The test samples that figures are about, spread evenly over all.
     ///
-    /// The preset paper takes a thousand, as the paper does, or fewer where that takes hours. The preset quick takes fewer where evaluations are dear: for 30 runs 30 texts and 12 images
-    /// of the data directory, and up to 100 embedded samples. A number of runs that was asked for is the number of texts and images of
-    /// the data directory.
+    /// The preset paper takes a thousand, as the paper does, or fewer where that takes hours. The preset
+    /// quick takes fewer where evaluations are dear: for 30 runs 30 texts and 12 images of the data
+    /// directory, and up to 100 embedded samples. A number of runs that was asked for is the number of texts
+    /// and images of the data directory.
     pub(super) fn chosen(&self, session: &Session) -> Vec<usize> {
         let runs = session.runs;
         let wanted = match session.preset {
@@ -601,7 +604,8 @@ impl Subject {
         }
     }
 
-    /// The sentence of Table 2, in the words and with the vocabulary of this data set; none where these are images.
+    /// The sentence of Table 2, in the words and with the vocabulary of this data set; none where these are
+    /// images.
     pub(super) fn table_2(&self) -> Option<Result<Sample>> {
         let Inputs::Texts { id, .. } = &self.inputs else { return None };
         let tokens = tokens(TABLE_2);

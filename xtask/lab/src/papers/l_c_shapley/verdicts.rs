@@ -1,4 +1,5 @@
-//! Verdicts on methods that are compared on the same samples: by the mean of their differences and its standard error.
+//! Verdicts on methods that are compared on the same samples: by the mean of their differences and its
+//! standard error.
 
 use super::masking::{Curve, Measured};
 use super::method::Method;
@@ -25,7 +26,8 @@ fn interval(mean: Measurement, count: usize) -> Option<(f64, f64)> {
     half.is_finite().then_some((mean.value - half, mean.value + half))
 }
 
-/// A claim with the networks that it was judged on, or why they are not there. `names` are those of subjects and networks.
+/// A claim with the networks that it was judged on, or why they are not there. `names` are those of subjects
+/// and networks.
 pub(super) fn with_networks(found: &Found, names: &[&str], claim: Claim) -> Claim {
     let named = found.subjects.iter().filter(|subject| names.contains(&subject.name));
     let networks: Vec<String> = named

@@ -20,8 +20,8 @@ const MOST_STEPS: usize = 50_000;
 /// logit = b + Σ_tokens w[token]
 /// ```
 ///
-/// Padding and unknown tokens weigh nothing. As a [`Model`] it takes rows of token ids of any length; the game of absent tokens is
-/// additive, and the Shapley value of a token is its weight.
+/// Padding and unknown tokens weigh nothing. As a [`Model`] it takes rows of token ids of any length; the
+/// game of absent tokens is additive, and the Shapley value of a token is its weight.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BagOfWords {
     /// One for each id.
@@ -36,8 +36,9 @@ impl BagOfWords {
     /// Σ ln(1 + exp(−y logit)) + λ/2 ‖w‖²,   y = ±1
     /// ```
     ///
-    /// by Nesterov's accelerated gradient, starting anew where it overshoots (O'Donoghue and Candès, *Adaptive Restart for Accelerated
-    /// Gradient Schemes*, 2015). One thread and a fixed order of sums: the same bits on every run.
+    /// by Nesterov's accelerated gradient, starting anew where it overshoots (O'Donoghue and Candès,
+    /// *Adaptive Restart for Accelerated Gradient Schemes*, 2015). One thread and a fixed order of sums: the
+    /// same bits on every run.
     ///
     /// # Errors
     ///
@@ -119,7 +120,8 @@ fn known(ids: &[usize]) -> impl Iterator<Item = usize> {
     ids.iter().copied().filter(|id| ![PADDING, UNKNOWN].contains(id))
 }
 
-/// A bound on the second derivatives in any direction: ¼ of the largest sum of a column of counts times that of a row, and the penalty.
+/// A bound on the second derivatives in any direction: ¼ of the largest sum of a column of counts times that
+/// of a row, and the penalty.
 fn steepest(texts: &[(Vec<usize>, f64)], size: usize) -> f64 {
     let longest = texts.iter().map(|(ids, _)| ids.len() + 1).max().unwrap_or(1);
     let mut counts = vec![0; size];

@@ -4,12 +4,13 @@ use anyhow::{Context, Result, ensure};
 
 /// Rows of bytes in `file`, all as long as the first.
 ///
-/// The format: 6 bytes of magic, 2 of the version, the length of the header, and the header, a Python dict of the type of the elements, their order and
-/// the shape; then the elements.
+/// The format: 6 bytes of magic, 2 of the version, the length of the header, and the header, a Python dict of
+/// the type of the elements, their order and the shape; then the elements.
 ///
 /// # Errors
 ///
-/// For files of another format, other elements than bytes, column by column, of another number of axes or columns, or cut off.
+/// For files of another format, other elements than bytes, column by column, of another number of axes or
+/// columns, or cut off.
 pub(crate) fn byte_matrix(file: &[u8], columns: usize) -> Result<Vec<&[u8]>> {
     let body = file.strip_prefix(b"\x93NUMPY\x01\x00").context("this is no file of NumPy's format 1.0")?;
     let (length, rest) = body.split_at_checked(2).context("the header is cut off")?;

@@ -2,8 +2,9 @@
 //!
 //! # Source
 //!
-//! Alpaydin and Kaynak, *Optical Recognition of Handwritten Digits* (UCI Machine Learning Repository, 1998, CC BY 4.0), as shipped with
-//! scikit-learn (`load_digits`, BSD-3-Clause): all 357 rows of these two digits, in its order.
+//! Alpaydin and Kaynak, *Optical Recognition of Handwritten Digits* (UCI Machine Learning Repository, 1998,
+//! CC BY 4.0), as shipped with scikit-learn (`load_digits`, BSD-3-Clause): all 357 rows of these two digits,
+//! in its order.
 
 use anyhow::Result;
 
@@ -30,7 +31,8 @@ pub(crate) struct Digits {
     pub(crate) test: ImageSet,
 }
 
-/// Whether row `index` is of the test part: those where ⌊100 (index + 1) / 357⌋ steps up, spread evenly over the file.
+/// Whether row `index` is of the test part: those where ⌊100 (index + 1) / 357⌋ steps up, spread evenly over
+/// the file.
 fn is_test(index: usize) -> bool {
     TEST * (index + 1) / ROWS > TEST * index / ROWS
 }

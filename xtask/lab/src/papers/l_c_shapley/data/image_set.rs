@@ -18,8 +18,9 @@ pub(crate) struct ImageSet {
 }
 
 impl ImageSet {
-    /// Reads CSV with a header: the pixels row by row, the channels of each together, numbers from 0 to `white`; then the class. A pixel
-    /// becomes the nearest 32-bit float of its share of white, which is what networks were trained on.
+    /// Reads CSV with a header: the pixels row by row, the channels of each together, numbers from 0 to
+    /// `white`; then the class. A pixel becomes the nearest 32-bit float of its share of white, which is what
+    /// networks were trained on.
     ///
     /// # Errors
     ///
@@ -50,8 +51,8 @@ impl ImageSet {
         set.checked(rows)
     }
 
-    /// Reads a matrix of bytes: the pixels row by row, the channels of each together, from 0 to 255; then the class. Pixels become 32-bit floats as in
-    /// [`read`](Self::read).
+    /// Reads a matrix of bytes: the pixels row by row, the channels of each together, from 0 to 255; then the
+    /// class. Pixels become 32-bit floats as in [`read`](Self::read).
     ///
     /// # Errors
     ///
@@ -97,7 +98,8 @@ impl ImageSet {
         self.channels * self.side * self.side
     }
 
-    /// The mean of all pixels of all images, of all channels together: the reference that stands in for absent ones.
+    /// The mean of all pixels of all images, of all channels together: the reference that stands in for
+    /// absent ones.
     pub(crate) fn mean(&self) -> f64 {
         // By image first, so that long sums lose little.
         let sums = self.pixels.chunks_exact(self.columns()).map(|image| image.iter().sum::<f64>());

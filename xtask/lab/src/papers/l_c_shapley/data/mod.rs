@@ -8,8 +8,8 @@
 //! | [`pack::MNIST38`] | 1 984 digits of 28 × 28 pixels | a network (ONNX) | embedded, `xtask/lab/networks` |
 //! | [`pack::CIFAR_DEER_HORSE`] | 2 000 photographs | a network (ONNX) | data directory |
 //!
-//! Networks in ONNX files are those that `cargo xtask train` made; else, of texts, those that lie in the data directory. [`spelling`] makes
-//! characters of words, [`vocabulary`] ids.
+//! Networks in ONNX files are those that `cargo xtask train` made; else, of texts, those that lie in the data
+//! directory. [`spelling`] makes characters of words, [`vocabulary`] ids.
 
 pub(super) mod bag_of_words;
 mod byte_matrix;

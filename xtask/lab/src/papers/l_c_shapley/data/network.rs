@@ -20,7 +20,8 @@ const MAPS: usize = 8;
 /// Entries of a map once the largest of each 2 × 2 block is taken.
 const POOLED: usize = SIDE * SIDE / 4;
 
-/// 209 parameters: 8 convolutions of 3 × 3 pixels with zeros beyond the border, max(0, ·), the largest of each 2 × 2 block, one dense output.
+/// 209 parameters: 8 convolutions of 3 × 3 pixels with zeros beyond the border, max(0, ·), the largest of
+/// each 2 × 2 block, one dense output.
 ///
 /// As a [`Model`] it takes rows of 64 pixels between 0 and 1, and answers with the log-odds of an 8.
 #[derive(Debug, Clone, Deserialize)]
@@ -132,7 +133,8 @@ mod tests {
 
     #[test]
     fn it_computes_what_the_trained_one_did() {
-        // Rows 0 to 2 of the file, which are the first of the training part, and row 3, the first of the test part.
+        // Rows 0 to 2 of the file, which are the first of the training part, and row 3, the first of the test
+        // part.
         let network = SmallNetwork::embedded().unwrap();
         let Digits { train, test } = digits().unwrap();
         let images = [train.image(0), train.image(1), train.image(2), test.image(0)];

@@ -48,8 +48,8 @@ pub(crate) struct KnownTexts {
     rows: (usize, usize),
     /// Tokens of the vocabulary.
     vocabulary_size: usize,
-    /// Token ids that the network takes: of longer reviews the last, as the authors' code has it, of longer news the first; shorter texts
-    /// are padded.
+    /// Token ids that the network takes: of longer reviews the last, as the authors' code has it, of longer
+    /// news the first; shorter texts are padded.
     pub(crate) width: usize,
     pub(crate) classes: &'static [&'static str],
     ids: Ids,
@@ -61,7 +61,8 @@ pub(crate) struct KnownTexts {
 enum Ids {
     /// They are in the file, by the vocabulary of another file. Texts are cut into tokens in this way.
     Given(fn(&str) -> Vec<String>),
-    /// Tokens are [`words`], of long texts the last, and the vocabulary the most frequent ones of the training part.
+    /// Tokens are [`words`], of long texts the last, and the vocabulary the most frequent ones of the
+    /// training part.
     Frequent,
 }
 

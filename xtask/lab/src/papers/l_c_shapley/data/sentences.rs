@@ -1,7 +1,7 @@
 //! Short reviews of films, meals, hotels, books and tools, written for this project.
 //!
-//! 400 sentences, half of them positive; the 300 of the training part come first. Words of praise and blame recur in them more often
-//! than in real reviews, so that so few suffice to train a model.
+//! 400 sentences, half of them positive; the 300 of the training part come first. Words of praise and blame
+//! recur in them more often than in real reviews, so that so few suffice to train a model.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,8 @@ const SHA256: &str = "de88f6dfc41caf5ac56735c149fbe63bfc3f3fd87f26c810aeabd5be1d
 /// The sentence of Table 2. It is not among the sentences; all of its words occur in the training part.
 pub(crate) const TABLE_2: &str = "It is not heartwarming or entertaining. It just sucks.";
 
-/// The embedded sentences. The vocabulary is that of the training part: frequent tokens first, equally frequent ones by alphabet.
+/// The embedded sentences. The vocabulary is that of the training part: frequent tokens first, equally
+/// frequent ones by alphabet.
 ///
 /// # Errors
 ///

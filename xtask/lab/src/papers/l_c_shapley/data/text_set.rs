@@ -40,7 +40,8 @@ impl TextSet {
         self.sentences.iter().filter(|sentence| sentence.is_test)
     }
 
-    /// The id of a token, [`UNKNOWN`] for those that are not in the vocabulary. Takes time in proportion to the vocabulary.
+    /// The id of a token, [`UNKNOWN`] for those that are not in the vocabulary. Takes time in proportion to
+    /// the vocabulary.
     pub(crate) fn id(&self, token: &str) -> usize {
         self.vocabulary.iter().position(|known| known == token).unwrap_or(UNKNOWN)
     }

@@ -10,7 +10,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     runs.map(|run| run.trim_matches('\'')).filter(|run| !run.is_empty()).map(str::to_owned).collect()
 }
 
-/// A vocabulary of `size` tokens: `<pad>`, `<unk>`, and the words that are most frequent in these texts, of equally frequent ones the first by the alphabet.
+/// A vocabulary of `size` tokens: `<pad>`, `<unk>`, and the words that are most frequent in these texts, of
+/// equally frequent ones the first by the alphabet.
 pub(crate) fn vocabulary<'a>(texts: impl IntoIterator<Item = &'a [String]>, size: usize) -> Vec<String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for word in texts.into_iter().flatten() {

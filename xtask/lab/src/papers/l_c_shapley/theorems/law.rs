@@ -2,8 +2,8 @@
 //!
 //! # Notation
 //!
-//! `P(x, y)` is the law of the features x in {−1, 1}^d and the label y in {−1, 1}. Sets of features and their values are bit masks: bit j of x is
-//! set where `x_j = 1`.
+//! `P(x, y)` is the law of the features x in {−1, 1}^d and the label y in {−1, 1}. Sets of features and their
+//! values are bit masks: bit j of x is set where `x_j = 1`.
 
 use apportion::games::{Purpose, stream};
 use rand_distr::{Distribution, StandardNormal};
@@ -32,8 +32,8 @@ impl Law {
     /// 0.7 Σ_j [ a_j x_j x_{j+1} + y b_j x_j x_{j+1} + y h_j x_j ]
     /// ```
     ///
-    /// with normal a, b and h. Those of the block, three features in a row, are as drawn, all others times `memory`. Without memory the
-    /// block alone tells the label, and the other features are fair coins.
+    /// with normal a, b and h. Those of the block, three features in a row, are as drawn, all others times
+    /// `memory`. Without memory the block alone tells the label, and the other features are fair coins.
     pub(super) fn new(run: usize, seed: u64, memory: f64) -> Self {
         let middle = 1 + run % (FEATURES - 2);
         let mut rng = stream(seed, Purpose::Experiment, run as u64);
@@ -84,7 +84,8 @@ impl Law {
         (0..MASKS).map(|set| (0..2).map(|label| whole[label] * shares(set)[label].ln()).sum()).collect()
     }
 
-    /// The absolute mutual information of a feature and the features V given those of U, and the label if `with_label` (section 4.1):
+    /// The absolute mutual information of a feature and the features V given those of U, and the label if
+    /// `with_label` (section 4.1):
     ///
     /// ```text
     /// I_a(X_i; X_V | X_U) = E | ln [ P(x_i, x_V | x_U) / (P(x_i | x_U) P(x_V | x_U)) ] |
@@ -108,7 +109,8 @@ impl Law {
         mean
     }
 
-    /// The larger of the two with the label and without, over all sets V of features of `far`, given those of `given`.
+    /// The larger of the two with the label and without, over all sets V of features of `far`, given those of
+    /// `given`.
     pub(super) fn most(&self, one: usize, far: usize, given: usize) -> f64 {
         let values = subsets(far).filter(|&far| far != 0);
         values

@@ -1,10 +1,10 @@
-//! Theorems 1 and 2: how far L-Shapley and C-Shapley values are from Shapley values where a feature depends little on those outside its
-//! neighbourhood. Not a figure of the paper.
+//! Theorems 1 and 2: how far L-Shapley and C-Shapley values are from Shapley values where a feature depends
+//! little on those outside its neighbourhood. Not a figure of the paper.
 //!
 //! # Notation
 //!
-//! S is the neighbourhood `N_k(i)` of feature i on a line, `I_a` the absolute mutual information ([`Law::dependence`]), and R(U) the features
-//! that are not in U nor next to it.
+//! S is the neighbourhood `N_k(i)` of feature i on a line, `I_a` the absolute mutual information
+//! ([`Law::dependence`]), and R(U) the features that are not in U nor next to it.
 //!
 //! ```text
 //! ε of theorem 1:  the largest I_a(X_i; X_V | X_U) and I_a(X_i; X_V | X_U, Y) over U ⊆ S \ i, V outside S    (8)
@@ -12,8 +12,8 @@
 //! E |φ̂_i − φ_i| ≤ 4ε,      E |φ̃_i − φ_i| ≤ 6ε                                                              (9), (11)
 //! ```
 //!
-//! All of it is computed exactly, of laws of seven features ([`law`]): every ε by all sets, every mean over all x. What section 4.2 says of
-//! the Myerson value is in [`myerson`].
+//! All of it is computed exactly, of laws of seven features ([`law`]): every ε by all sets, every mean over
+//! all x. What section 4.2 says of the Myerson value is in [`myerson`].
 
 mod law;
 mod myerson;

@@ -6,15 +6,17 @@
 //!
 //! # The coefficient
 //!
-//! The Myerson value is the Shapley value of `v^G(S) = Σ_{C ∈ components(S)} v(C)`. In a random order i joins U \ i to a component U where
-//! all of U \ i come before i and all of B(U) after it: of the u + b players of both, U \ i come first and i next.
+//! The Myerson value is the Shapley value of `v^G(S) = Σ_{C ∈ components(S)} v(C)`. In a random order i joins
+//! U \ i to a component U where all of U \ i come before i and all of B(U) after it: of the u + b players of
+//! both, U \ i come first and i next.
 //!
 //! ```text
 //! φ_i = Σ_{U ∋ i connected} (u − 1)! b! / (u + b)! [v(U) − Σ_{C ∈ components(U \ i)} v(C)]
 //! equation 6:                2 / ((u + 2) (u + 1) u), which is that of b = 2
 //! ```
 //!
-//! It falls as b grows, so equation 6 has it for two neighbours outside and for no other number. All players together have none.
+//! It falls as b grows, so equation 6 has it for two neighbours outside and for no other number. All players
+//! together have none.
 
 use anyhow::Result;
 use apportion::Semivalue;
@@ -31,8 +33,8 @@ pub(super) const ROUNDING: f64 = 1e-12;
 pub(super) struct Compared {
     graph: &'static str,
     players: usize,
-    /// How far C-Shapley of order d is from the Myerson value at most, with the coefficients of equation 6: of games v^G of which v is 1
-    /// for one coalition and 0 for all others.
+    /// How far C-Shapley of order d is from the Myerson value at most, with the coefficients of equation 6:
+    /// of games v^G of which v is 1 for one coalition and 0 for all others.
     printed: f64,
     /// The same with the neighbours of each connected set counted.
     counted: f64,
@@ -81,7 +83,8 @@ fn compare_on(name: &'static str, graph: &Graph) -> Result<Compared> {
             continue;
         }
         let has_two = graph.boundary(set.view()).view().size() == 2;
-        // The game v^G of which v is 1 for U alone is 1 where U is a component, so the value of a member is the coefficient of U.
+        // The game v^G of which v is 1 for U alone is 1 where U is a component, so the value of a member is
+        // the coefficient of U.
         let agrees = (myerson[members[0] * masks + mask] - equation_six(members.len())).abs() <= ROUNDING;
         connected += 1;
         with_two += usize::from(has_two);
