@@ -62,8 +62,8 @@ impl GradientBounds {
     /// Returns B, with `E‖∇‖² ≤ B²` for the stochastic gradient at every point of K.
     ///
     /// ```text
-    /// uniform     B = 2 (2^n − 2) (√(n−1)/n) (√(n−1) D + C)             (section 4.2, for the largest coalitions)
-    /// importance  B = 2 Σ_l (n−1)/(√l (n−l)) (√l D + C)                 (section 4.2, square on the left missing)
+    /// uniform     B = 2 (2^n − 2) (√(n−1)/n) (√(n−1) D + C)             (section 4.2, largest coalitions)
+    /// importance  B = 2 Σ_l (n−1)/(√l (n−l)) (√l D + C)                 (section 4.2, left square missing)
     /// centred     B = 2 Σ_l W_l ‖Px‖ (‖Px‖ D + 2C),  ‖Px‖² = l (n−l)/n  (of the gradient along the plane)
     /// ```
     ///
