@@ -1,8 +1,7 @@
 //! Short reviews of films, meals, hotels, books and tools, written for this project.
 //!
 //! 400 sentences, half of them positive; the first 300 are the training part. Words of praise and blame recur
-//! more often than in real reviews, so that this small number suffices to train a model. than in real
-//! reviews, so that so few suffice to train a model.
+//! more often than in real reviews, so that this small number suffices to train a model.
 
 use std::collections::BTreeMap;
 
