@@ -23,9 +23,9 @@ const POINTS: usize = 8;
 pub(super) struct Known {
     pub(super) game: TabulatedGame,
     pub(super) truth: Vec<f64>,
-    /// D.
+    /// D, an upper bound on ‖φ*‖.
     pub(super) norm: f64,
-    /// C.
+    /// C, an upper bound on |v(S) − v(∅)|.
     pub(super) value: f64,
     /// ‖φ_0 − φ*‖².
     pub(super) start: f64,

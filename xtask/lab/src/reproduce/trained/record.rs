@@ -14,7 +14,7 @@ pub(crate) struct Index {
     pub(crate) networks: Vec<Entry>,
 }
 
-/// One network.
+/// A trained network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) name: String,
