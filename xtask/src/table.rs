@@ -146,6 +146,13 @@ impl Table {
 }
 
 /// Builds a table from its caption, the loops over its data, and the name and expression of each column.
+///
+/// ```text
+/// table!("data", [for one in series; for &draws in &one.draws; let mean = one.mean(draws);]
+///     "p" => one.predictors,
+///     "mise" => mean.value,
+/// )
+/// ```
 #[macro_export]
 macro_rules! table {
     ($caption:expr, [$($rounds:tt)+] $($column:expr => $cell:expr),+ $(,)?) => {{

@@ -1,4 +1,15 @@
 //! A mutant, as stored in `xtask/mutants`.
+//!
+//! ```text
+//! what: pairs are no pairs: …
+//! file: crates/samplers/src/…
+//! test: the_numbers_of_kernel_banzhaf_are_known
+//! check: kernel-banzhaf/fig2
+//! --- find
+//! lines that are in the file once
+//! --- replace
+//! lines in their place
+//! ```
 
 use std::fmt;
 use std::path::Path;

@@ -1,4 +1,9 @@
 //! A bidirectional long short-term memory (Hochreiter and Schmidhuber, 1997) for texts.
+//!
+//! ```text
+//! i, o, f = σ(x W + h R + b),  g = tanh(x W + h R + b)
+//! c' = f c + i g,  h' = o tanh(c')
+//! ```
 
 use candle_core::{DType, Result, Tensor, Var};
 

@@ -1,5 +1,15 @@
 //! Import cycles: files of a crate that import each other, so that none can be understood or moved without
 //! the others.
+//!
+//! | file | contents |
+//! |---|---|
+//! | [`imports`] | imports of a file, parsed from its text |
+//! | [`tokens`] | tokenizer for that text |
+//! | [`graph`] | resolution of imports to files, and the cycles |
+//!
+//! Imports are parsed from the text, ignoring macros and conditional compilation, so a cycle may be missed. A
+//! re-export does not count as an import of the re-exporting module. A file that uses the re-exported name
+//! imports the file that defines it.
 
 mod graph;
 mod imports;

@@ -1,4 +1,28 @@
 //! K of figure 5 as printed in section 4.2.
+//!
+//! # Notation
+//!
+//! ```text
+//! K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(½)
+//! ```
+//!
+//! A has the rows of a regression over all coalitions, Ã the sampled rows. With `J = 11ᵀ/n` and the harmonic
+//! numbers `H`:
+//!
+//! | regression | row of a coalition z, 0 < \|z\| < n for Shapley | `AᵀA` |
+//! |---|---|---|
+//! | Banzhaf | `z − ½` | `2^(n−2) I` (observation 3.1) |
+//! | Shapley | `√w z`, `w = 1/(C(n,s) s (n−s))`, s = \|z\| | `1/n (I − J) + (H_{n−1} − (n−1)/n) J` |
+//!
+//! For Shapley values, a diagonal entry of AᵀA is `Σ_s w C(n−1, s−1) = H_{n−1}/n`, any other one
+//! `Σ_s w C(n−2, s−2) = (H_{n−1} − 1)/n`.
+//!
+//! # What it measures
+//!
+//! With the exponents −½ and ½, K is similar to ÃᵀÃ and thus has the same eigenvalues: it does not compare Ã
+//! with A at all. If Ã has all rows, K is AᵀA itself, with the condition number 1 for Banzhaf values and
+//! `n H_{n−1} − n + 1` for Shapley values (419 for n = 100). Equation 17, with −½ on both sides, gives 1 for
+//! both.
 
 use anyhow::{Result, bail};
 use apportion::estimators::OptimizedKernelShap;

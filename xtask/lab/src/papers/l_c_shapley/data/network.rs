@@ -1,4 +1,6 @@
 //! A small convolutional network that distinguishes 3 from 8 in 8 × 8 pixels.
+//!
+//! It is trained by `data/train_digits38.py` and only evaluated here, in `f64`.
 
 use anyhow::{Result, ensure};
 use apportion::{Model, Rows};
