@@ -1,4 +1,4 @@
-//! What users build has each package in one version, but for those that the policy lists.
+//! Check that packages built by users occur in one version only, except for those that the policy lists.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use super::finding::Finding;
 use super::metadata::Package;
 use super::policy::{POLICY, Policy};
 
-/// Packages in several versions that are not allowed, and allowed ones that are in one.
+/// Returns the packages that occur in several versions without being allowed to, and the listed packages that
+/// occur in a single version.
 pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
     let allowed: Vec<&str> = policy.in_several_versions().collect();
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

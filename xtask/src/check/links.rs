@@ -1,9 +1,9 @@
-//! Relative links in Markdown lead to files that exist.
+//! Check that relative links in Markdown lead to existing files.
 
 use super::files::File;
 use super::finding::Finding;
 
-/// The links to files that are not there; `exists` is asked with a path from the root of the repository.
+/// Returns the links to missing files; `exists` is called with a path relative to the root of the repository.
 pub(crate) fn findings(files: &[File], exists: impl Fn(&str) -> bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files.iter().filter(|file| file.path.ends_with(".md")) {
@@ -26,7 +26,7 @@ pub(crate) fn findings(files: &[File], exists: impl Fn(&str) -> bool) -> Vec<Fin
     findings
 }
 
-/// What `](…)` links to, outside code.
+/// Returns the targets of `](…)` links outside code.
 fn targets(markdown: &str) -> Vec<String> {
     let mut targets = Vec::new();
     let mut is_code = false;
@@ -36,7 +36,7 @@ fn targets(markdown: &str) -> Vec<String> {
         } else if !is_code {
             let line = without_code(line);
             let ends = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
-            // A title may follow the path, in quotation marks.
+            // A quoted title may follow the path.
             targets
                 .extend(ends.filter_map(|(target, _)| target.split_whitespace().next().map(str::to_owned)));
         }
@@ -44,12 +44,12 @@ fn targets(markdown: &str) -> Vec<String> {
     targets
 }
 
-/// A line without what stands between backticks.
+/// Returns a line without its code spans.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }
 
-/// The path from the root of the repository; nothing if it leaves the repository.
+/// Returns the path relative to the root of the repository, or `None` if it leaves the repository.
 fn resolved(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {

@@ -1,9 +1,9 @@
-//! Every source file begins with a module doc, which says what it holds.
+//! Check that every source file starts with a module doc that describes its contents.
 
 use super::files::File;
 use super::finding::Finding;
 
-/// The files of `src` folders that begin otherwise.
+/// Returns the files in `src` directories that do not start with a module doc.
 pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
     let sources =
         files.iter().filter(|file| file.path.ends_with(".rs") && format!("/{}", file.path).contains("/src/"));
@@ -19,7 +19,7 @@ pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether a doc comes before all else but attributes of the file and notes.
+/// Returns whether a module doc precedes everything except inner attributes and ordinary comments.
 fn has_module_doc(text: &str) -> bool {
     let is_before = |line: &&str| {
         line.is_empty() || line.starts_with("#!") || (line.starts_with("//") && !line.starts_with("//!"))

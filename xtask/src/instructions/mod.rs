@@ -1,6 +1,8 @@
-//! `cargo xtask instructions`: instructions of the five kernels where most time goes, beside those recorded.
+//! `cargo xtask instructions`: instruction counts of the five hottest kernels, compared with the recorded
+//! counts.
 //!
-//! The kernels are in `benches/instructions`, a package of its own. valgrind counts, by way of gungraun.
+//! The kernels are in `benches/instructions`, a separate package. The counts come from valgrind, via
+//! gungraun.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,10 +18,10 @@ use xtask::table::{Entry, Table};
 use xtask::told::{is_there, line, run as run_program};
 use xtask::workspace;
 
-/// Counts instructions of the hot kernels, and fails where one takes 3 % more than recorded.
+/// Count instructions of the hot kernels, and fail if one exceeds its record by more than 3%
 #[derive(Debug, Args)]
 pub(crate) struct Instructions {
-    /// Records the counts in benches/instructions/counts.json
+    /// Record the counts in benches/instructions/counts.json
     #[arg(long)]
     record: bool,
 }
@@ -27,15 +29,15 @@ pub(crate) struct Instructions {
 const PACKAGE: &str = "benches/instructions";
 const RECORDED: &str = "benches/instructions/counts.json";
 
-/// More than this share of instructions in addition is a regression.
+/// Relative increase in instructions above which a change counts as a regression.
 const ALLOWED: f64 = 0.03;
 
-/// Counts, and what they depend on.
+/// Instruction counts, and the compiler version they depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Counts {
-    /// The version of the compiler.
+    /// Version of the compiler.
     rustc: String,
-    /// By kernel.
+    /// Counts by kernel.
     counts: BTreeMap<String, u64>,
 }
 
@@ -43,7 +45,7 @@ struct Counts {
 ///
 /// # Errors
 ///
-/// If a kernel takes more instructions than it may, or they cannot be counted.
+/// If a kernel exceeds the allowed increase, or instructions cannot be counted.
 pub(crate) fn run(arguments: &Instructions) -> Result<()> {
     let root = workspace();
     if arguments.record {
@@ -57,7 +59,7 @@ pub(crate) fn run(arguments: &Instructions) -> Result<()> {
     Ok(())
 }
 
-/// Counts, prints the table, and says in a line what came of it.
+/// Counts instructions, prints the table, and returns the verdict in one line.
 pub(crate) fn check(root: &Path) -> Result<String> {
     let recorded = std::fs::read(root.join(RECORDED)).with_context(|| format!("cannot read {RECORDED}"))?;
     let recorded: Counts =
@@ -84,14 +86,14 @@ fn count(root: &Path) -> Result<Counts> {
     Ok(Counts { rustc: rustc()?, counts: counts(&String::from_utf8_lossy(&output.stdout))? })
 }
 
-/// `1.95.0`.
+/// Returns the compiler version, e.g. `1.95.0`.
 fn rustc() -> Result<String> {
     let said = line("rustc", &["--version"])?;
     let version = said.split_whitespace().nth(1).with_context(|| format!("rustc says {said:?}"))?;
     Ok(version.to_owned())
 }
 
-/// A line of what gungraun writes, as far as it is read.
+/// One line of the output of gungraun, with the fields that are used.
 #[derive(Deserialize)]
 struct Told {
     function_name: String,
@@ -129,7 +131,7 @@ struct Values {
     new: u64,
 }
 
-/// The counts of what gungraun writes: a line of JSON for each kernel.
+/// Parses the output of gungraun, which has one line of JSON per kernel.
 fn counts(text: &str) -> Result<BTreeMap<String, u64>> {
     let read = |line: &str| {
         let told: Told = serde_json::from_str(line).with_context(|| format!("gungraun wrote {line:.200}"))?;
@@ -145,7 +147,7 @@ fn counts(text: &str) -> Result<BTreeMap<String, u64>> {
     Ok(counts)
 }
 
-/// By how much more than recorded; none where there is no record.
+/// Returns the relative change from the recorded count, or `None` if nothing is recorded.
 fn change(recorded: &Counts, kernel: &str, count: u64) -> Option<f64> {
     recorded.counts.get(kernel).map(|&before| (count as f64 - before as f64) / before as f64)
 }
@@ -166,7 +168,7 @@ fn table(recorded: &Counts, counted: &Counts) -> Table {
     table
 }
 
-/// Whether no kernel takes more than it may.
+/// Returns an error if a kernel exceeds the allowed increase.
 fn judge(recorded: &Counts, counted: &Counts) -> Result<String> {
     let names = |counts: &Counts| counts.counts.keys().cloned().collect::<Vec<_>>().join(", ");
     ensure!(

@@ -1,4 +1,4 @@
-//! A mutant, as its file in `xtask/mutants` has it.
+//! A mutant, as stored in `xtask/mutants`.
 //!
 //! ```text
 //! what: pairs are no pairs: …
@@ -23,23 +23,23 @@ const REPLACE: &str = "--- replace\n";
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mutant {
     pub(super) name: String,
-    /// The fault in words.
+    /// Description of the fault.
     pub(super) what: String,
-    /// Where, from the root of the repository.
+    /// Mutated file, relative to the root of the repository.
     pub(super) file: String,
     find: String,
     replace: String,
     pub(super) catchers: Vec<Catcher>,
 }
 
-/// What should catch it.
+/// A test or check that should catch a mutant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Catcher {
     /// A unit test of the laboratory.
     Unit(String),
-    /// A test of the harness, which compares with snapshots.
+    /// An integration test of the laboratory, which compares with snapshots.
     Test(String),
-    /// The verdicts of an artefact against those recorded.
+    /// The comparison of the verdicts of an artefact with the recorded ones.
     Check(String),
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for Catcher {
 }
 
 impl Mutant {
-    /// The mutant in a file, named as it is.
+    /// Reads the mutant from a file, which provides its name.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let at = || format!("{} is no mutant", path.display());
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -89,11 +89,11 @@ impl Mutant {
         })
     }
 
-    /// The file below `root` with the fault.
+    /// Returns the text of the mutated file, read from below `root`.
     ///
     /// # Errors
     ///
-    /// If what is to be replaced is not there, or more than once.
+    /// If the text to replace does not occur exactly once.
     pub(super) fn applied(&self, root: &Path) -> Result<String> {
         let path = root.join(&self.file);
         let text = std::fs::read_to_string(&path)
@@ -106,7 +106,7 @@ impl Mutant {
         }
     }
 
-    /// Writes the fault into the file below `root`, and answers with what was there.
+    /// Writes the fault into the file below `root`, and returns the original text.
     pub(super) fn apply(&self, root: &Path) -> Result<String> {
         let mutated = self.applied(root)?;
         let path = root.join(&self.file);

@@ -1,4 +1,4 @@
-//! The change log: what a release must have in it, and its heading at a release.
+//! The change log: its required parts, and its heading at a release.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -6,20 +6,21 @@ use super::number::Number;
 
 pub(super) const FILE: &str = "CHANGELOG.md";
 
-/// The heading of what no release has yet.
+/// Heading of the unreleased part.
 const UNRELEASED: &str = "## Unreleased";
 
-/// The headings that a release may have, in their order. A seed is a part of a result, so values that change have one of their own.
+/// Headings that a release may have, in order. Results depend on seeds, so changed values have a separate
+/// heading.
 const HEADINGS: [&str; 4] = ["### New", "### Changed", "### Values that change", "### Mended"];
 
-/// The heading that every release has, with "None." where no value changes.
+/// Heading that every release has, followed by "None." if no value changes.
 const VALUES: &str = "### Values that change";
 
-/// How many entries there are of each kind that no release has yet.
+/// Counts the unreleased entries under each heading.
 ///
 /// # Errors
 ///
-/// If there is nothing, a heading is unknown, or nothing is said of values.
+/// If there are no entries, a heading is unknown, or the part on changed values is missing.
 pub(super) fn unreleased(text: &str) -> Result<String> {
     let part = part(text)?;
     let mut counts: Vec<(&str, usize)> = Vec::new();
@@ -56,7 +57,7 @@ pub(super) fn unreleased(text: &str) -> Result<String> {
     Ok(said.join(", "))
 }
 
-/// The change log with a heading for this release, and an empty part above it for the next one.
+/// Returns the change log with a heading for this release, and an empty part above it for the next one.
 pub(super) fn released(text: &str, version: &Number, date: &str) -> Result<String> {
     unreleased(text)?;
     if text.lines().any(|line| line.starts_with(&format!("## {version},"))) {
@@ -66,7 +67,7 @@ pub(super) fn released(text: &str, version: &Number, date: &str) -> Result<Strin
     Ok(text.replacen(UNRELEASED, &next, 1))
 }
 
-/// What stands below the first heading of what is not released, up to the next release.
+/// Returns the unreleased part, without its heading.
 fn part(text: &str) -> Result<&str> {
     let (_, part) = text
         .split_once(&format!("{UNRELEASED}\n"))

@@ -1,4 +1,4 @@
-//! The steps: what a release needs, each checked by a function that says in a line what it found.
+//! The steps of a release: each is checked by a function that returns a one-line summary.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use super::{changes, number};
 use crate::{check, instructions};
 use xtask::told::{is_there, line_in, run};
 
-/// What steps are told.
+/// Input of the steps.
 pub(super) struct Planned {
     pub(super) root: PathBuf,
     pub(super) version: Number,
 }
 
-/// A step by its name.
+/// A named step.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) name: &'static str,
@@ -25,7 +25,7 @@ pub(super) struct Step {
     pub(super) take: fn(&Planned) -> Result<String>,
 }
 
-/// All of them, the quick ones first.
+/// All steps, quick ones first.
 pub(super) const STEPS: [Step; 14] = [
     Step { name: "tree", checks: "all is committed", take: tree },
     Step { name: "versions", checks: "one version everywhere, not released yet", take: versions },
@@ -43,7 +43,7 @@ pub(super) const STEPS: [Step; 14] = [
     Step { name: "book", checks: "the book, with all its chapters", take: book },
 ];
 
-/// All is committed, on a branch.
+/// Checks that everything is committed, on a branch.
 pub(super) fn tree(planned: &Planned) -> Result<String> {
     let changes = line_in(&planned.root, "git", &["status", "--porcelain"])?;
     ensure!(
@@ -76,7 +76,8 @@ fn house(_: &Planned) -> Result<String> {
     Ok("in order".to_owned())
 }
 
-/// Packages outside the workspace, which its builds do not look at, have the lock files that their manifests and those of our crates ask for.
+/// Checks that packages outside the workspace, which workspace builds skip, have lock files that match their
+/// manifests and those of our crates.
 fn locks(planned: &Planned) -> Result<String> {
     let listed = line_in(&planned.root, "git", &["ls-files", "*/Cargo.lock"])?;
     for lock in listed.lines() {
@@ -103,10 +104,10 @@ fn semver(planned: &Planned) -> Result<String> {
     })
 }
 
-/// Of all artefacts, also of those that take too long for the checks of every change.
+/// Checks the verdicts of all artefacts, including those too slow for the checks of every change.
 fn verdicts(planned: &Planned) -> Result<String> {
     let out = planned.root.join("target/release-verdicts");
-    // What an earlier run remembers may be of another source.
+    // Records of an earlier run may belong to other sources.
     if out.exists() {
         std::fs::remove_dir_all(&out).context("cannot remove the verdicts of an earlier run")?;
     }
@@ -128,7 +129,7 @@ fn verdicts(planned: &Planned) -> Result<String> {
     Ok(said.lines().last().unwrap_or_default().to_owned())
 }
 
-/// All pages that the tests have; the checks of every change look at the fullest alone.
+/// Tests all report pages; the checks of every change test only the largest one.
 fn pages(planned: &Planned) -> Result<String> {
     let folder = planned.root.join("crates/plots/browser");
     run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;
@@ -139,7 +140,7 @@ fn pages(planned: &Planned) -> Result<String> {
     Ok(format!("{} tests", passed.context("npm test does not say how many tests passed")?))
 }
 
-/// Each crate is packaged, and built from its package beside the others, as the registry will have them.
+/// Packages each crate and builds it from its package together with the others, as from the registry.
 fn packages(planned: &Planned) -> Result<String> {
     let target = planned.root.join("target/release-packages");
     let made = target.join("package");
@@ -150,7 +151,7 @@ fn packages(planned: &Planned) -> Result<String> {
         .args(["publish", "--workspace", "--dry-run", "--locked", "--target-dir"])
         .arg(&target)
         .current_dir(&planned.root))?;
-    // Cargo may leave a package in several folders.
+    // Cargo may leave the same package in several directories.
     let mut sizes = BTreeMap::new();
     for package in files(&made, "crate")? {
         let size = std::fs::metadata(&package)?.len();
@@ -177,7 +178,7 @@ fn counted(planned: &Planned) -> Result<String> {
     instructions::check(&planned.root)
 }
 
-/// A wheel is built, installed in an environment of its own, and explains a model.
+/// Builds a wheel, installs it in a separate environment, and explains a model with it.
 fn wheels(planned: &Planned) -> Result<String> {
     let folder = planned.root.join("target/release-wheels");
     if folder.exists() {
@@ -215,7 +216,7 @@ fn wheels(planned: &Planned) -> Result<String> {
     Ok(format!("{name}; {said}"))
 }
 
-/// What a wheel must do: explain a model from a file, with values that add up.
+/// Smoke test of the wheel: explain a model loaded from a file, and check that the values are finite.
 const SMOKE: &str = "
 import sys, numpy, apportion
 explainer = apportion.TreeExplainer(sys.argv[1])
@@ -231,7 +232,7 @@ fn book(planned: &Planned) -> Result<String> {
     Ok(format!("{} pages", pages.len()))
 }
 
-/// The files below a folder whose names end so.
+/// Returns the files below a directory with the given extension.
 fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -1,4 +1,4 @@
-//! Which networks there are: on which data, of which layers, trained how.
+//! Networks of the papers: data, layers and training.
 
 use anyhow::Result;
 
@@ -13,20 +13,20 @@ use crate::training::{Augmentation, Training};
 
 /// One network.
 pub(crate) struct Plan {
-    /// The name on the command line and of the file.
+    /// Name on the command line and of the file.
     pub(crate) name: &'static str,
-    /// The data set's.
+    /// Name of the dataset.
     pub(crate) dataset: &'static str,
     pub(crate) architecture: &'static str,
     pub(crate) input: Input,
-    /// What the paper says of its own network.
+    /// Accuracy that the paper prints for its network.
     pub(crate) printed: &'static str,
     pub(crate) data: fn(&Folders) -> Result<DataSet>,
     pub(crate) network: fn(Builder<'_>) -> Result<Network>,
     pub(crate) training: Training,
 }
 
-/// Networks with two layers of weights, as those of Kernel Banzhaf.
+/// Networks with two layers of weights, as in Kernel Banzhaf.
 const TWO_LAYERS: &str = "standardized columns, a hidden layer of 64 with dropout of one half, an output";
 
 const NOT_PRINTED: &str = "the paper prints no accuracy";
@@ -34,7 +34,7 @@ const NOT_PRINTED: &str = "the paper prints no accuracy";
 const TABLE: Training =
     Training { epochs: 60, batch: 32, rate: 2e-3, decay: 0.01, augmentation: Augmentation::None };
 
-/// All of them.
+/// All networks.
 pub(crate) const PLANS: [Plan; 11] = [
     Plan {
         name: "imdb_word_cnn",

@@ -1,10 +1,10 @@
-//! What every report on this paper says.
+//! Notes in every report on this paper.
 
 use super::runs;
 use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 
-/// What every report on this paper says.
+/// Returns the notes in every report on this paper.
 pub(super) fn notes(session: &Session) -> Vec<String> {
     notes![
         "all data are simulated: Gamma(3, |X1|) has shape 3 and scale |X1|, Normal(0, 3) variance 3; the background D has 100 rows",

@@ -16,7 +16,8 @@ use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Claim};
 
-/// Figure 5: median and quartiles of the condition number of K for the three regressions, in both readings of K.
+/// Figure 5: median and quartiles of the condition number of K for the three regressions, for both readings
+/// of K.
 pub(crate) fn fig5(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let projected = curves(&experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::ConditionNumber)?;
@@ -54,7 +55,7 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
     Ok(made)
 }
 
-/// What tells a sampled matrix from others.
+/// Identifies a sampled matrix.
 #[derive(Serialize)]
 struct SampleKey {
     dataset: &'static str,
@@ -64,7 +65,7 @@ struct SampleKey {
     run: usize,
 }
 
-/// The condition numbers of K as printed, of the samples that the estimates are made from.
+/// Computes the condition numbers of K as printed, for the samples of the estimates.
 fn printed(session: &Session, experiment: &Experiment<'_>) -> Result<Curves> {
     let steps = by_sample_size();
     let (mut cells, mut places) = (Vec::new(), Vec::new());
@@ -89,7 +90,7 @@ fn printed(session: &Session, experiment: &Experiment<'_>) -> Result<Curves> {
             }
         }
     }
-    // JSON knows no infinity, the condition number of a singular matrix.
+    // JSON cannot represent infinity, the condition number of a singular matrix.
     let numbers: Vec<Option<f64>> = session.results(&cells, |cell| {
         let SampleKey { dataset, players, estimator, budget, run } = cell.key;
         let seed = estimate_seed(dataset, estimator, budget, Noise::NONE, run, session.seed)?;
@@ -116,7 +117,7 @@ fn printed(session: &Session, experiment: &Experiment<'_>) -> Result<Curves> {
     })
 }
 
-/// The errors of figure 9.
+/// Returns the errors of figure 9.
 fn errors(experiment: &Experiment<'_>) -> Result<Curves> {
     curves(experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::NormalizedError)
 }
@@ -132,7 +133,7 @@ fn claims(experiment: &Experiment<'_>, curves: &Curves, errors: &Curves) -> Vec<
     vec![better(LeverageShap), better(OptimizedKernelShap), explains_the_error(experiment, curves, errors)]
 }
 
-/// Whether better conditioning goes with the smaller errors of figure 9.
+/// Judges whether better conditioning accompanies the smaller errors of figure 9.
 fn explains_the_error(experiment: &Experiment<'_>, conditions: &Curves, errors: &Curves) -> Claim {
     let pair = (KernelBanzhaf, LeverageShap);
     let wide = conditions.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);

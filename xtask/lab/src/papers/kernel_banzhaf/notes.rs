@@ -1,8 +1,8 @@
-//! What reports on this paper say.
+//! Notes in reports on this paper.
 
 use crate::reproduce::report::notes;
 
-/// What a report says of numbers that the paper leaves out.
+/// Note on numbers that the paper does not print.
 const NOT_PRINTED: &str = "the paper prints no numbers for this figure, and neither the sample sizes nor the levels of noise: they are those \
      of the Leverage SHAP experiments";
 
@@ -13,7 +13,7 @@ pub(super) const ESTIMATORS: &str = "every estimator takes at most m evaluations
                           evaluated once. MC divides them among the players, two for each contribution; MC (2m evaluations) counts \
                           m contributions, as the paper's code does";
 
-/// What a report on Banzhaf values of trees says.
+/// Returns the notes of a report on Banzhaf values of trees.
 pub(super) fn notes() -> Vec<String> {
     notes![
         TREES,
@@ -25,7 +25,7 @@ pub(super) fn notes() -> Vec<String> {
     ]
 }
 
-/// What a report on Banzhaf and Shapley values of trees says.
+/// Returns the notes of a report on Banzhaf and Shapley values of trees.
 pub(super) fn shapley_notes() -> Vec<String> {
     notes![
         TREES,

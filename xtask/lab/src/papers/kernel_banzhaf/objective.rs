@@ -59,7 +59,7 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
     Ok(made)
 }
 
-/// The estimators that the guarantees are not about.
+/// Estimators without a guarantee.
 const RIVALS: [Contender; 3] = [KernelBanzhafUnpaired, MonteCarlo, Msr];
 
 fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {
@@ -80,7 +80,8 @@ fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {
     guarantee.claim(experiment, |_: &str| true, (KernelBanzhaf, &RIVALS), &excess)
 }
 
-/// With γ = ‖Aφ − b‖² / ‖Aφ‖² by its definition. As A is orthogonal it says the same of the values as theorem 3.3 of the objective.
+/// Judges corollary 3.4, with γ = ‖Aφ − b‖² / ‖Aφ‖² by definition. Since A is orthogonal up to scale, it is
+/// equivalent to theorem 3.3, for the values instead of the objective.
 fn corollary_3_4(experiment: &Experiment<'_>) -> Result<Claim> {
     let guarantee = Guarantee {
         claim: "‖φ̃ − φ‖² is at most εγ‖φ‖² with m = O(n log(n/δ) + n/(δε)) evaluations",

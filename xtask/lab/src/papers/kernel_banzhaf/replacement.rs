@@ -11,13 +11,13 @@ use crate::reproduce::report::{notes, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Claim};
 
-/// The most players for which the sample sizes go up to 2^n.
+/// Maximum number of players for which sample sizes reach 2^n.
 const ENUMERABLE: usize = 16;
 
-/// The share of all coalitions at which this project promises something.
+/// Share of all coalitions in the target of this project.
 const TARGET_SHARE: f64 = 0.6;
 
-/// Sample sizes as shares of 2^n, with what the axis says there.
+/// Sample sizes as shares of 2^n, with axis labels.
 const SHARES: [(f64, &str); 9] = [
     (0.05, "0.05"),
     (0.1, "0.1"),
@@ -104,7 +104,7 @@ fn exact_at_all(curves: &Curves) -> Claim {
     )
 }
 
-/// The target that sampling without replacement is twice as good at m = 0.6 · 2^n.
+/// Returns the target that sampling without replacement halves the error at m = 0.6 · 2^n.
 fn target(curves: &Curves) -> Claim {
     let level = SHARES.iter().position(|share| share.0 == TARGET_SHARE);
     let places = curves.open_places().filter(|place| Some(place.1) == level);

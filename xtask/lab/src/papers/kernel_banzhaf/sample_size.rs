@@ -16,7 +16,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test};
 
-/// Sample sizes, as multiples of n, from which on they have "increased".
+/// Minimum sample size, as a multiple of n, that counts as "increased".
 const GROWN: usize = 40;
 
 /// Figure 2: median and quartiles of the error of the estimators of Banzhaf values.
@@ -47,7 +47,7 @@ fn claims(experiment: &Experiment<'_>, curves: &Curves) -> Vec<Claim> {
     claims
 }
 
-/// The claims that Kernel Banzhaf is below each of its rivals, at equal evaluations.
+/// Returns the claims that Kernel Banzhaf is below each of its rivals, at equal evaluations.
 pub(super) fn beats_the_others(curves: &Curves, source: &str) -> Vec<Claim> {
     let rivals = [
         (MonteCarlo, "Kernel Banzhaf outperforms MC for all datasets and sample sizes"),
@@ -105,12 +105,12 @@ fn msr_is_worse(experiment: &Experiment<'_>, curves: &Curves, mc: Contender) -> 
     )
 }
 
-/// The open places at m = 20n.
+/// Returns the points at m = 20n with m < 2^n.
 fn at_multiple(curves: &Curves) -> impl Iterator<Item = (usize, usize)> {
     curves.open_places().filter(|&(_, level)| MULTIPLES[level] == MULTIPLE)
 }
 
-/// The target that Kernel Banzhaf's error is at most that of `rival` over `factor`, at m = 20n.
+/// Returns the target that Kernel Banzhaf's error at m = 20n is at most that of `rival` divided by `factor`.
 fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     let pair = (KernelBanzhaf, rival);
     By::SignedRanks.in_all(
@@ -126,7 +126,7 @@ fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     )
 }
 
-/// Kernel Banzhaf's median over those of the others, at m = 20n.
+/// Creates a table of Kernel Banzhaf's median error divided by those of the others, at m = 20n.
 fn ratios(curves: &Curves) -> Table {
     let rivals = [KernelBanzhafUnpaired, MonteCarlo, MonteCarloTwice, Msr];
     let mut table = Table::new(
@@ -166,7 +166,8 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
     Ok(Made { claims, notes: shapley_notes(), datasets: datasets(|_| true), ..made })
 }
 
-/// Kernel Banzhaf, then Leverage SHAP, then Optimized Kernel SHAP.
+/// Returns the claim on the order for many features: Kernel Banzhaf, then Leverage SHAP, then Optimized
+/// Kernel SHAP.
 fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves, regressions: [Contender; 3]) -> Claim {
     let [banzhaf, leverage, optimized] = regressions;
     let places = curves.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);
@@ -191,7 +192,7 @@ fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves, regressions: [
     )
 }
 
-/// Leverage SHAP's error over Kernel Banzhaf's, run by run.
+/// Returns Leverage SHAP's error divided by Kernel Banzhaf's, run by run.
 fn differences(curves: &Curves, place: (usize, usize), [banzhaf, leverage, _]: [Contender; 3]) -> Vec<f64> {
     let (leverage, banzhaf) = curves.paired(place, (leverage, banzhaf));
     leverage.iter().zip(&banzhaf).map(|(one, other)| one / other).collect()
@@ -228,8 +229,8 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves, regressions: [
     )
 }
 
-/// On the narrowest dataset at every sample size: at m ≥ 2^n, too, where draws without replacement are all coalitions, which is
-/// the reason that the paper gives.
+/// Judges the narrowest dataset at every sample size. This includes m ≥ 2^n, where draws without replacement
+/// cover all coalitions, which is the reason given in the paper.
 fn without_replacement_wins_small(curves: &Curves, [banzhaf, leverage, optimized]: [Contender; 3]) -> Claim {
     let narrowest = curves.open_places().map(|place| place.0).next();
     let places = || curves.places().into_iter().filter(|place| Some(place.0) == narrowest);

@@ -15,7 +15,7 @@ use crate::reproduce::verdict::{By, Case, Test};
 
 const CONTENDERS: [Contender; 3] = [MonteCarlo, Msr, KernelBanzhaf];
 
-/// How each dataset looks.
+/// Style of each dataset.
 const STYLES: [Style; 8] = [
     Style { colour: palette::BLACK, shape: Shape::Cross },
     Style { colour: palette::ORANGE, shape: Shape::Square },

@@ -16,22 +16,22 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Claim, Test};
 
-/// Explicands that are timed.
+/// Number of timed explicands.
 const EXPLICANDS: usize = 12;
 
-/// The largest sample size, as a multiple of n, that is timed with the quick preset.
+/// Largest sample size, as a multiple of n, timed with the quick preset.
 const QUICK: usize = 20;
 
-/// What an estimate costs.
+/// Cost of an estimate.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
-    /// Of CPU time.
+    /// CPU time.
     seconds: f64,
-    /// Of the game.
+    /// Evaluations of the game.
     evaluations: f64,
 }
 
-/// Figure 8: median and quartiles of the CPU time of an estimate, evaluations of the game included.
+/// Figure 8: median and quartiles of the CPU time of an estimate, including evaluations of the game.
 pub(crate) fn fig8(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let mut steps = by_sample_size();
@@ -73,7 +73,7 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
     Ok(made)
 }
 
-/// Seconds and evaluations of every estimator on every dataset at each step.
+/// Measures seconds and evaluations of every estimator on every dataset at each step.
 fn costs(experiment: &Experiment<'_>, steps: &[Step]) -> Result<[Curves; 2]> {
     let one_thread =
         rayon::ThreadPoolBuilder::new().num_threads(1).build().context("cannot start a thread")?;
@@ -105,7 +105,7 @@ fn costs(experiment: &Experiment<'_>, steps: &[Step]) -> Result<[Curves; 2]> {
     Ok([times, evaluations])
 }
 
-/// The cost of one estimate, in this thread.
+/// Measures the cost of one estimate in the current thread.
 fn cost(instance: &Instance, contender: Contender, budget: usize) -> Result<Cost> {
     let game = instance.predicted()?;
     let estimator = contender.estimator();
@@ -132,7 +132,7 @@ fn claims_of_times(times: &Curves) -> Vec<Claim> {
     ]
 }
 
-/// The claim that MC takes twice of what `costs` counts.
+/// Returns the claim that MC takes about twice the given cost.
 fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
     let pair = (mc, KernelBanzhaf);
     let cases = costs.cases(costs.places(), pair, |place| {

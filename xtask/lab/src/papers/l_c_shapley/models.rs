@@ -1,4 +1,4 @@
-//! Table 1: data sets and models.
+//! Table 1: datasets and models.
 
 use anyhow::Result;
 

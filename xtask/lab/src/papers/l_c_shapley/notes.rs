@@ -1,9 +1,9 @@
-//! What reports on comparisons of methods say.
+//! Notes in reports on comparisons of methods.
 
 use super::subject::Found;
 use crate::reproduce::report::notes;
 
-/// What reports on comparisons of methods say.
+/// Returns the notes in reports on comparisons of methods.
 pub(super) fn notes(found: &Found) -> Vec<String> {
     let mut notes = notes![
         "what is explained: v(S) = log P(ŷ | x_S), ŷ the class predicted from the whole sample; absent words are padding, absent pixels the mean \

@@ -1,4 +1,4 @@
-//! Figure 3: the change of log-odds as pixels are masked, on images, and the pixels of misclassified digits.
+//! Figure 3: the change of log-odds when pixels of images are masked, and the pixels of misclassified digits.
 
 use anyhow::Result;
 
@@ -13,7 +13,7 @@ use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
-/// The methods that C-Shapley is compared with.
+/// Methods that C-Shapley is compared with.
 const RIVALS: [Method; 3] = [Method::KernelShap, Method::SampleShapley, Method::Saliency];
 
 /// Figure 3.

@@ -1,4 +1,4 @@
-//! Figure 2: the change of log-odds as words are masked, on texts.
+//! Figure 2: the change of log-odds when words of texts are masked.
 
 use anyhow::Result;
 
@@ -12,7 +12,7 @@ use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{Case, Claim};
 
-/// The methods that L-Shapley and C-Shapley are compared with.
+/// Methods that L-Shapley and C-Shapley are compared with.
 const RIVALS: [Method; 3] = [Method::KernelShap, Method::SampleShapley, Method::Lime];
 
 /// Figure 2.
@@ -38,7 +38,7 @@ fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
     Reading::ALL.into_iter().flat_map(|reading| claims_in(reading, found, all)).collect()
 }
 
-/// The claims in one reading.
+/// Returns the claims in one reading.
 fn claims_in(reading: Reading, found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
     let (l_shapley, c_shapley) = (reading.l_shapley(), reading.c_shapley_on_texts());
     let both = [l_shapley, c_shapley];

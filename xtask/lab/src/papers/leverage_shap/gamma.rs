@@ -18,10 +18,10 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Players of the synthetic games, as the authors have it.
+/// Numbers of players of the synthetic games, as in the authors' runs.
 const PLAYERS: [usize; 4] = [10, 12, 14, 16];
 
-/// The shares α of b that are orthogonal to the span of A, with what the axis says at γ = (α / (1 − α))².
+/// Shares α of b orthogonal to the span of A, with axis labels at γ = (α / (1 − α))².
 const ALPHAS: [(f64, &str); 7] =
     [(0.2, "1/16"), (0.3, ""), (0.4, "4/9"), (0.5, "1"), (0.6, "9/4"), (0.7, ""), (0.8, "16")];
 
@@ -30,17 +30,17 @@ const GAME_NOTE: &str = "the games of the authors' code, of n = 10, 12, 14, 16 p
                          as in Corollary 4.1; r is the last column of a QR decomposition in theirs, the same in all runs, and drawn in each run in \
                          ours";
 
-/// What is said of errors in figures 5 and 6.
+/// Note on errors in figures 5 and 6.
 const OFFSET_NOTE: &str = "the authors' errors are distances to x, the solution of min ‖Ax − b‖ that adds up to 0, where the Shapley values are x + 1/n and \
                            add up to v(N) − v(∅) = 1, as their estimates do: what they plotted is (‖φ̃ − φ‖² + 1/n) / ‖x‖². Panels \"authors\" have \
                            ‖φ̃ − φ‖² / ‖φ‖², panels \"as plotted\" what they plotted";
 
-/// γ of a share α.
+/// Returns γ for a share α.
 fn gamma(alpha: f64) -> f64 {
     (alpha / (1.0 - alpha)).powi(2)
 }
 
-/// The panels of some numbers by contender, panel and level; none where there are no such runs.
+/// Collects curves from `of(contender, panel, level)`, which returns `None` if there are no such runs.
 fn gathered(
     contenders: &[Contender],
     centre: Centre,
@@ -62,7 +62,7 @@ fn gathered(
     Curves { panels: PLAYERS.map(|n| format!("n = {n}")).to_vec(), levels: levels.to_vec(), points, centre }
 }
 
-/// Our runs.
+/// Returns the curves of our runs.
 fn curves(
     session: &Session,
     contenders: &[Contender],
@@ -80,7 +80,7 @@ fn curves(
     }))
 }
 
-/// The authors' runs.
+/// Returns the curves of the authors' runs.
 fn their_curves(
     contenders: &[Contender],
     centre: Centre,
@@ -92,7 +92,7 @@ fn their_curves(
     }))
 }
 
-/// A case for each panel and contender of the paper: the slope of log error on log γ, run by run.
+/// Returns one case for each panel and contender of the paper: the slope of log error on log γ, run by run.
 fn slope_cases(curves: &Curves, test: impl Fn(&[f64]) -> Test) -> Vec<Case> {
     let mut cases = Vec::new();
     for (panel, title) in curves.panels.iter().enumerate() {
@@ -106,7 +106,7 @@ fn slope_cases(curves: &Curves, test: impl Fn(&[f64]) -> Test) -> Vec<Case> {
     cases
 }
 
-/// How far from 0 a slope may be that is called 0.
+/// Maximum absolute slope that counts as flat.
 const FLAT: f64 = 0.1;
 
 fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
@@ -120,7 +120,7 @@ fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
     )
 }
 
-/// Our curves with the authors' beside them: those of the same quantity, then others.
+/// Combines our curves with the authors': first those of the same quantity, then others.
 fn made(
     ours: &Curves,
     theirs: &[(&str, &Curves)],
@@ -147,7 +147,8 @@ fn made(
     Made { claims, notes: notes![GAME_NOTE, NOTES[2], NOTES[3], beside::NOTE], ..made }
 }
 
-/// The claim that the error grows with γ, on our runs and on the authors', with the Shapley values and as they plotted it.
+/// Returns the claim that the error grows with γ, for our runs and the authors', with the Shapley values and
+/// as they plotted it.
 fn errors_grow([ours, theirs, plotted]: [&Curves; 3], claim: &str, source: &str) -> Vec<Claim> {
     vec![
         error_grows(ours, claim, source),
@@ -156,7 +157,7 @@ fn errors_grow([ours, theirs, plotted]: [&Curves; 3], claim: &str, source: &str)
     ]
 }
 
-/// What the authors' figures 5 and 6 have on the y axis.
+/// Judges whether the y axis of the authors' figures 5 and 6 shows the error of the Shapley values.
 fn is_error_of_shapley_values(errors: &Curves, plotted: &Curves) -> Claim {
     let share = |(point, plotted): (&Point<Contender>, &Point<Contender>)| {
         point.summary.median / plotted.summary.median
@@ -318,7 +319,7 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
     })
 }
 
-/// Quartiles of a lower bound of γ on a dataset, ours and the authors'.
+/// Returns the quartiles of a lower bound of γ on a dataset, ours and the authors'.
 fn bound_row(authors: &Authors, known: &Known, ours: &[f64]) -> Vec<Entry> {
     let theirs: Vec<f64> = printed::column(known.name)
         .map(|column| authors.residuals(column))
@@ -339,7 +340,8 @@ fn bound_row(authors: &Authors, known: &Known, ours: &[f64]) -> Vec<Entry> {
     std::iter::once(Entry::from(known.title)).chain(both.flat_map(|(ours, theirs)| [ours, theirs])).collect()
 }
 
-/// Corollary 4.1 in every run: with ε the excess of the objective, computed from its definition, ‖φ̃ − φ‖² ≤ εγ‖φ‖².
+/// Checks Corollary 4.1 in every run: ‖φ̃ − φ‖² ≤ εγ‖φ‖² with the excess ε of the objective, computed from
+/// its definition.
 fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
     let (mut checked, mut held, mut tightest) = (0usize, 0usize, 0.0f64);
     for (dataset, series) in experiment.datasets.iter().enumerate() {
@@ -348,7 +350,7 @@ fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
         for (instance, estimate) in series.instances.iter().zip(&estimates) {
             let small = instance.small()?;
             let excess = objective(&small.values, &estimate.values) / small.residual - 1.0;
-            // Below that the rounding of the objective shows: some 1e-14 of it.
+            // Smaller values are affected by rounding of the objective, about 1e-14 of it.
             if small.is_additive() || excess < 1e-6 {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Figures 4, 9 and 11: error against noise on the set function, at m = 10n.
+//! Figures 4, 9 and 11: error against noise on the value function, at m = 10n.
 
 use anyhow::Result;
 
@@ -69,7 +69,7 @@ pub(crate) fn fig11(session: &Session) -> Result<Made> {
     sweep.made(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
-/// The claim of section 1.2 on noise: over Kernel SHAP as it is in section 1.1, and over the optimized one.
+/// Returns the claim of section 1.2 on noise, over Kernel SHAP as in section 1.1 and over the optimized one.
 fn more_substantial_when_noisy(curves: &Curves) -> Vec<Claim> {
     let last = curves.levels.len() - 1;
     let rivals = [KernelShap, OptimizedKernelShap];

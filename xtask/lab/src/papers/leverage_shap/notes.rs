@@ -1,9 +1,9 @@
-//! What reports on this paper say, and which datasets they are on.
+//! Notes in reports on this paper, and lists of their datasets.
 
 use super::{instance, printed};
 use crate::reproduce::datasets::known;
 
-/// What every report on the datasets says.
+/// Notes in every report on the datasets.
 pub(super) const NOTES: [&str; 5] = [
     "model: XGBoost regressor, 100 trees of depth 4; baseline: column means; explicand: a random row, the same for all estimators \
      of a run; an entry that equals the baseline is taken from another random row, at most 100 times (in a constant column it \
@@ -20,12 +20,12 @@ pub(super) const NOTES: [&str; 5] = [
      on sampling at m ≥ 2^n, as in the paper; the others are exact there",
 ];
 
-/// What reports on the objective say.
+/// Note in reports on the objective.
 pub(super) const OBJECTIVE_NOTE: &str = "drawn is the excess ‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1, computed as ‖P(φ̃ − φ)‖² / (n ‖Aφ − b‖²) \
      (Pythagoras and Lemma 3.3), which does not cancel, where the paper draws the ratio, which falls below 1 by rounding; \
      runs whose game is additive up to rounding (‖Aφ − b‖² = 0) are left out";
 
-/// What reports on noise say.
+/// Note in reports on noise.
 pub(super) const NOISE_NOTE: &str = "in our runs the noise of a coalition is the same for all estimators of a run, so estimators that evaluate the same coalitions tie, and \
                           v(∅) and v(N) are noisy once; the authors draw noise anew for every evaluation; the noise is absolute, so it matters less where predictions are large (Diabetes: hundreds)";
 

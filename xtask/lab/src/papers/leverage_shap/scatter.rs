@@ -15,7 +15,7 @@ use crate::reproduce::verdict::{By, Case, Test};
 /// Sample size as a multiple of n.
 const MULTIPLE: usize = 5;
 
-/// About how many points of one estimator are drawn in a panel: more hide each other.
+/// Approximate number of points drawn per estimator and panel; more would hide each other.
 const POINTS: usize = 200;
 
 /// Figure 1.

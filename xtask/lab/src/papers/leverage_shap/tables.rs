@@ -1,4 +1,4 @@
-//! Tables 1, 2 and 4: the errors in numbers, beside those of the authors' runs, which the paper prints.
+//! Tables 1, 2 and 4: our errors next to those of the authors' runs, which the paper prints.
 
 use anyhow::Result;
 
@@ -17,7 +17,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
 
-/// The errors at m = 10n.
+/// Errors at m = 10n.
 struct Errors {
     ours: Compared,
     theirs: Compared,
@@ -25,17 +25,17 @@ struct Errors {
     table: Table,
 }
 
-/// The errors of one series of runs.
+/// Errors of one series of runs.
 struct Compared {
     datasets: Vec<DatasetErrors>,
 }
 
-/// Statistics of the errors on one dataset.
+/// Errors on one dataset, by contender.
 struct DatasetErrors {
     title: String,
-    /// Whether the claims are about it: the paper has it, and 10n does not cover all coalitions.
+    /// Whether claims are judged on it: the paper uses it, and 10n does not cover all coalitions.
     is_judged: bool,
-    /// By run.
+    /// Errors by run.
     errors: Vec<(Contender, Vec<f64>)>,
 }
 
@@ -94,7 +94,7 @@ fn errors(session: &Session, contenders: &[Contender], caption: &str) -> Result<
     Ok(Errors { ours: Compared { datasets }, theirs, data, table })
 }
 
-/// The statistics of the tables, by their names.
+/// Number of statistics in the tables: mean and quartiles.
 const STATISTICS: usize = 4;
 
 fn statistic(sample: &[f64], which: usize) -> (&'static str, f64) {
@@ -106,7 +106,7 @@ impl DatasetErrors {
         self.errors.iter().find(|errors| errors.0 == contender).map(|errors| errors.1.as_slice())
     }
 
-    /// That a statistic of `one` is below that of `other`, by runs drawn again.
+    /// Tests that a statistic of `one` is below that of `other`, by resampling the runs.
     fn is_below(&self, which: usize, one: Contender, other: Contender) -> Option<Test> {
         let (one, other) = (self.of(one)?, self.of(other)?);
         let ratio = |runs: &[usize]| {
@@ -115,7 +115,7 @@ impl DatasetErrors {
         Some(Resamples::of(one.len(), ratio).below(1.0))
     }
 
-    /// The contender with the least of a statistic.
+    /// Returns the contender with the smallest value of a statistic.
     fn least(&self, which: usize) -> &'static str {
         let value = |errors: &(Contender, Vec<f64>)| statistic(&errors.1, which).1;
         let best = self.errors.iter().min_by(|a, b| value(a).total_cmp(&value(b)));
@@ -124,7 +124,7 @@ impl DatasetErrors {
 }
 
 impl Compared {
-    /// The authors' runs on all datasets of the paper.
+    /// Collects the authors' runs on all datasets of the paper.
     fn of_authors(authors: &Authors, contenders: &[Contender]) -> Self {
         let of = |column: usize| {
             let players = authors.players(column);
@@ -140,7 +140,8 @@ impl Compared {
         Self { datasets: (0..printed::DATASETS.len()).map(of).collect() }
     }
 
-    /// A case for each dataset with 10n < 2^n and each statistic: that for all pairs the first contender has less than the second.
+    /// Returns a case for each dataset with 10n < 2^n and each statistic: in all pairs, the first contender
+    /// has a smaller value than the second.
     fn cases(&self, pairs: &[(Contender, Contender)]) -> Vec<Case> {
         let judged = self.datasets.iter().filter(|dataset| dataset.is_judged);
         judged
@@ -155,7 +156,7 @@ impl Compared {
             .collect()
     }
 
-    /// The claim that Leverage SHAP has the least of each statistic.
+    /// Returns the claim that Leverage SHAP has the smallest value of each statistic.
     fn leverage_is_best(&self, claim: &str, source: &str) -> Claim {
         let rivals = Contender::OF_PAPER.into_iter().filter(|&rival| rival != LeverageShap);
         let there = |rival: &Contender| self.datasets.iter().any(|dataset| dataset.of(*rival).is_some());
@@ -170,7 +171,7 @@ impl Compared {
         .prints(printed::means(&[LeverageShap]))
     }
 
-    /// The claim that the contenders come in the given order in each statistic.
+    /// Returns the claim that each statistic ascends in the given order of contenders.
     fn ordered(&self, claim: &str, source: &str, order: &[Contender]) -> Claim {
         let pairs: Vec<_> = order.windows(2).map(|pair| (pair[0], pair[1])).collect();
         let names: Vec<&str> = order.iter().map(|contender| contender.title()).collect();
@@ -183,7 +184,7 @@ impl Compared {
             .prints(printed::means(order))
     }
 
-    /// The means of these contenders' errors on the paper's datasets.
+    /// Lists the mean errors of these contenders on the paper's datasets.
     fn means(&self, contenders: &[Contender]) -> String {
         let of = |&contender: &Contender| {
             let judged = self.datasets.iter().filter(|dataset| dataset.is_judged);
@@ -294,18 +295,18 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
     })
 }
 
-/// The pair of table 2: the first over the second.
+/// The pair of table 2, first over second.
 const RATIO: (Contender, Contender) = (LeverageShap, OptimizedKernelShap);
 
-/// The pair of this project's target: the default of the library.
+/// The pair of this project's target, with the default of the library.
 const TARGET: (Contender, Contender) = (LeverageShapDeterministic, OptimizedKernelShap);
 
-/// The ratio of the authors' runs on a dataset, whose column in the paper's tables is their panel.
+/// Returns the ratio of the authors' runs on a dataset, whose panel is its column in the paper's tables.
 fn ratio_of_authors(theirs: &Curves, name: &str, level: usize, centre: Centre) -> Option<f64> {
     theirs.ratio_of((printed::column(name)?, level), RATIO, centre)
 }
 
-/// One row per dataset, `names` by panel, one column per sample size.
+/// Creates a table with one row per dataset (`names` by panel) and one column per sample size.
 fn ratio_table((curves, theirs): (&Curves, &Curves), names: &[&str], caption: &str, centre: Centre) -> Table {
     let open: Vec<(usize, usize)> = curves.open_places().collect();
     let levels = curves.levels.iter().map(|level| level.label.clone());
@@ -345,7 +346,7 @@ fn ratio_data(curves: &Curves, theirs: &Curves, names: &[&str]) -> Table {
     )
 }
 
-/// The average over `places` of the ratio of some runs' errors.
+/// Returns the error ratio of the given runs, averaged over `places`.
 fn average_ratio(
     curves: &Curves,
     pair: (Contender, Contender),
@@ -358,7 +359,7 @@ fn average_ratio(
     ratios.sum::<f64>() / places.len() as f64
 }
 
-/// An average of ratios.
+/// An average of ratios, with its bootstrap distribution.
 struct Average {
     what: &'static str,
     ratio: Resamples,
@@ -377,7 +378,7 @@ impl Average {
         Some(Self { what, ratio })
     }
 
-    /// The case that it is below `limit`.
+    /// Returns the case that it is below `limit`.
     fn below(&self, limit: f64) -> Case {
         let name = format!("{} at most {limit} ({})", self.what, significant(self.ratio.value));
         Case::new(name, self.ratio.below(limit))
@@ -410,7 +411,7 @@ fn ratio_claims(curves: &Curves) -> Vec<Claim> {
     ]
 }
 
-/// The target of this project, for the library's default.
+/// Returns the claim on this project's target for the library's default.
 fn target(curves: &Curves) -> Claim {
     let open: Vec<(usize, usize)> = curves.open_places().collect();
     let at_table: Vec<(usize, usize)> =
@@ -438,8 +439,8 @@ mod tests {
     use crate::comparison::{Level, Point};
     use crate::reproduce::verdict::Verdict;
 
-    /// Two panels of sample sizes 5n … 160n, in `runs` runs alike but for a factor of 1 and 3 by turns; the second covers all coalitions
-    /// from 20n on.
+    /// Creates two panels with sample sizes 5n … 160n. The runs are equal except for an alternating factor of
+    /// 1 and 3; the second panel covers all coalitions from 20n.
     fn curves(leverage: f64, optimized: f64, runs: usize) -> Curves {
         let errors =
             |scale: f64| (0..runs).map(|run| if run % 2 == 0 { scale } else { 3.0 * scale }).collect();
@@ -477,7 +478,7 @@ mod tests {
     fn entries_of_table_2_are_leverage_shap_over_optimized_kernel_shap() {
         let theirs =
             authors().unwrap().curves(Along::SampleSize, Metric::Error, Contender::ALL, Centre::Mean);
-        // Errors 1, 3 and 2, 6: means 2 and 4.
+        // Errors 1, 3 and 2, 6 with means 2 and 4.
         let ours = curves(1.0, 2.0, 2);
         let table = ratio_table((&ours, &theirs), &["diabetes", "iris"], "", Centre::Mean);
         assert_eq!(text(&table.rows[0][1]), "\"0.500 (0.314)\"");

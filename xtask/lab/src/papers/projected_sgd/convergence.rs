@@ -14,19 +14,19 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Half the width of a 95 % interval in standard errors.
+/// Half-width of a 95% interval in standard errors.
 const HALF_WIDTH: f64 = 1.96;
 
-/// Errors below so many times that of the truth itself are no evidence.
+/// Minimum error, as a multiple of the error of the truth itself, that counts as evidence.
 const ABOVE_NOISE: f64 = 4.0;
 
 /// The smallest T in the authors' plots of d = 16 (`idx = np.arange(100, n_iter, 100)` in their notebooks).
 const FIRST_PLOTTED: usize = 100;
 
-/// Iterations of optimized Monte Carlo that the paper takes for the truth at d = 300.
+/// Iterations of optimized Monte Carlo that the paper uses as the truth at d = 300.
 const TRUTH_OF_PAPER: usize = 5000;
 
-/// d = 16.
+/// Figure 2: d = 16.
 pub(super) fn fig2(session: &Session) -> Result<Made> {
     let measured = [Task::Classification, Task::Regression]
         .into_iter()
@@ -65,7 +65,7 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
     })
 }
 
-/// d = 300.
+/// Figure 3: d = 300.
 pub(super) fn fig3(session: &Session) -> Result<Made> {
     let measured = vec![measured(session, Task::Classification, HIGH)?];
     let of_paper = variance_of_paper(session, measured[0].setting, TRUTH_OF_PAPER)?;
@@ -127,13 +127,13 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
     })
 }
 
-/// The methods of a figure on all its pairs.
+/// Runs the methods of a figure on all its pairs.
 fn measured(session: &Session, task: Task, players: usize) -> Result<Measured> {
     let setting = Setting { task, players, pairs: Pairs::Shown, count: session.runs };
     measure(session, setting, &Method::of_figure(players), &passes(session, players))
 }
 
-/// The methods of the paper.
+/// Returns the methods of the paper.
 fn own_methods(measured: &Measured) -> Vec<Method> {
     all_methods(measured).into_iter().filter(|method| method.is_of_paper()).collect()
 }
@@ -157,7 +157,7 @@ fn x_axis() -> Axis {
     Axis::log("evaluations", f64::MIN_POSITIVE)
 }
 
-/// Errors of some methods against what their draws cost.
+/// Creates a panel of the errors of some methods against the cost of their draws.
 fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Panel {
     let mut marks = Vec::new();
     let curves = || methods.iter().filter_map(|&method| measured.curve(method));
@@ -167,7 +167,7 @@ fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Pan
     };
     for curve in curves() {
         let band = points(curve).into_iter().map(|(x, mean)| {
-            // Of the logarithm, which is what the axis shows: that of the mean itself may reach zero.
+            // Use the interval of the logarithm, as on the axis; that of the mean itself may reach zero.
             let factor = (HALF_WIDTH * mean.error / mean.value).exp();
             (x, mean.value / factor, mean.value * factor)
         });
@@ -189,7 +189,7 @@ fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Pan
     }
 }
 
-/// The cases of one method below another at each budget.
+/// Returns the cases of `method` being below `with` at each budget.
 pub(super) fn cases(measured: &Measured, method: Method, with: Method) -> Vec<Case> {
     let noise = ABOVE_NOISE * measured.noise();
     let Some((curve, other)) = measured.curve(method).zip(measured.curve(with)) else { return Vec::new() };
@@ -210,7 +210,7 @@ pub(super) fn cases(measured: &Measured, method: Method, with: Method) -> Vec<Ca
     curve.passes.iter().enumerate().filter_map(case).collect()
 }
 
-/// The claim that some methods have lower errors than others at every budget.
+/// Returns the claim that some methods have lower errors than others at every budget.
 fn outperforms(
     claim: &str,
     source: &str,
@@ -227,16 +227,17 @@ fn outperforms(
     judge(claim, source, "a proposed method on a task", all)
 }
 
-/// What stands for classical Monte Carlo.
+/// Errors used for classical Monte Carlo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Classical {
-    /// The method.
+    /// The method itself.
     Drawn,
-    /// What the authors plot under its name: optimized Monte Carlo at half of T.
+    /// The errors that the authors plot under its name: optimized Monte Carlo at half of T.
     AsPlotted,
 }
 
-/// Section 5.2 of d = 16, at the T that are plotted; of the others only the numbers are said.
+/// Judges the claim of section 5.2 on d = 16 at the plotted T; for the other T, only the numbers are
+/// reported.
 fn all_outperform(measured: &[Measured], methods: Vec<Method>, classical: Classical) -> Claim {
     let (mut plotted, mut before) = (Vec::new(), Vec::new());
     for one in measured {
@@ -278,10 +279,11 @@ fn all_outperform(measured: &[Measured], methods: Vec<Method>, classical: Classi
     }
 }
 
-/// What counts as no more than another error.
+/// Maximum ratio of errors that counts as "no larger".
 const NO_MORE: f64 = 1.25;
 
-/// Not in the paper, which counts evaluations: whether half of those of classical Monte Carlo do.
+/// Judges whether classical Monte Carlo needs twice as many evaluations. This is not in the paper, which
+/// counts evaluations.
 fn halves(measured: &[Measured]) -> Claim {
     let mut cases = Vec::new();
     for one in measured {
@@ -307,7 +309,7 @@ fn halves(measured: &[Measured]) -> Claim {
     )
 }
 
-/// Whether the truth of the paper is good enough for its figure.
+/// Judges whether the truth used in the paper is accurate enough for its figure.
 fn precise_enough(measured: &Measured, of_paper: f64) -> Claim {
     let of_pairs = |method: Method| {
         let curve = measured.curve(method).filter(|_| method.is_of_paper())?;
@@ -338,7 +340,7 @@ fn errors(measured: &[Measured]) -> Table {
     by_budget(caption, measured, |_| true, |_, curve, level| curve.mean(level).map(|mean| mean.value))
 }
 
-/// Pair by pair, which says more than means that a few pairs decide.
+/// Creates a table of pairwise comparisons, since means may depend on a few pairs.
 fn wins(measured: &[Measured]) -> Table {
     let caption = "Share of pairs on which the error is below that of classical Monte Carlo, by budget";
     by_budget(
@@ -353,7 +355,7 @@ fn wins(measured: &[Measured]) -> Table {
     )
 }
 
-/// A row for each task and each method that is wanted, a column for each budget.
+/// Creates a table with a row for each task and each accepted method, and a column for each budget.
 fn by_budget(
     caption: &str,
     measured: &[Measured],
@@ -373,7 +375,7 @@ fn by_budget(
     table
 }
 
-/// Every number of the figure.
+/// Returns all numbers of the figure.
 pub(super) fn data(measured: &[Measured]) -> Table {
     table!("data", [
         for one in measured;

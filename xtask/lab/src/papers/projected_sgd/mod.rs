@@ -1,25 +1,25 @@
-//! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance*,
-//! CD-MAKE 2020.
+//! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in
+//! attribute importance*, CD-MAKE 2020.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
 //! | [`task`] | the simulated tasks and their games |
-//! | [`truth`] | the values that errors are measured against |
-//! | [`method`] | the estimators, and how each counts evaluations |
-//! | [`runs`] | errors of one method on one pair, kept as a cell |
+//! | [`truth`] | the reference values for errors |
+//! | [`method`] | the estimators, with their evaluation counts |
+//! | [`runs`] | errors of one method on one pair, stored as a cell |
 //! | [`waterfall`] | figure 1, with [`recidivism`], the model of the COMPAS data |
 //! | [`convergence`] | figures 2 and 3 |
-//! | [`count`] | how often the reward is evaluated |
+//! | [`count`] | number of evaluations of the reward |
 //! | [`steps`] | the choice of step sizes on held-out pairs |
 //! | [`interactions`] | from no interactions to strong ones |
-//! | [`known`] | games known whole, and their constants |
+//! | [`known`] | games with all coalition values known, and their constants |
 //! | [`theory`], [`hessian`] | the constants of section 4.2, as printed and corrected |
 //! | [`descent`] | the algorithm as printed |
-//! | [`bounds`] | the bounds of section 4.2 beside errors |
+//! | [`bounds`] | the bounds of section 4.2 next to errors |
 //! | [`tails`] | many runs in one game |
 //! | [`markov`], [`deviation`] | the high-probability bounds of section 4.2 and appendix 8.2 |
-//! | [`counterexample`] | laws for which those of appendix 8.2 do not hold |
-//! | [`notes`] | what reports say of how things were made |
+//! | [`counterexample`] | distributions that violate those of appendix 8.2 |
+//! | [`notes`] | notes on methods in the reports |
 
 mod bounds;
 mod convergence;
@@ -44,7 +44,7 @@ mod waterfall;
 
 use crate::reproduce::catalogue::{Contest, Paper, artefact};
 
-/// The paper.
+/// The paper and its artefacts.
 pub(crate) const PAPER: Paper = Paper {
     name: "projected-sgd",
     citation: "Grah and Thouvenot, A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance, \

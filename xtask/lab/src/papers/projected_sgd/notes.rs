@@ -1,8 +1,8 @@
-//! What the reports on simulated tasks say.
+//! Notes in the reports on simulated tasks.
 
 use crate::reproduce::report::notes;
 
-/// What the reports on simulated tasks say.
+/// Returns the notes in the reports on simulated tasks.
 pub(super) fn notes() -> Vec<String> {
     notes![
         "all data are simulated (section 5.1): independent standard normal features, x* and r* drawn anew for each pair, in classification \
