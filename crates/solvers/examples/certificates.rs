@@ -1,10 +1,12 @@
-//! Compares the certificate by probes with the computed one: on sampled designs of Shapley values, for games whose values are known.
+//! Compares the certificate by probes with the computed one: on sampled designs of Shapley values, for games
+//! whose values are known.
 //!
 //! `cargo run --release -p apportion-solvers --example certificates [n…]`
 //!
-//! Prints for each game, n and m/n: standard errors by probes over computed ones (root of the ratio of their mean squares; least and largest
-//! ratio of one player), the share of true values within 1.96 of either (over players and draws), directions and degrees of freedom by
-//! probes over computed ones, the most that a hat value is off, and the relative error of the values.
+//! Prints for each game, n and m/n: standard errors by probes over computed ones (root of the ratio of their
+//! mean squares; least and largest ratio of one player), the share of true values within 1.96 of either (over
+//! players and draws), directions and degrees of freedom by probes over computed ones, the most that a hat
+//! value is off, and the relative error of the values.
 
 use apportion_games::{Airport, ClosedForm, Coalitions, Game, Glove, Purpose, SumOfUnanimity, stream};
 use apportion_solvers::{Constraint, Design, Kernel, Options, least_squares_with};

@@ -1,10 +1,10 @@
-//! Times the solver on paired designs: with uniform sizes and one weight per size under the constraint, as Leverage SHAP draws them;
-//! and with sizes about n/2 and equal weights about ½, as Kernel Banzhaf does.
+//! Times the solver on paired designs: with uniform sizes and one weight per size under the constraint, as
+//! Leverage SHAP draws them; and with sizes about n/2 and equal weights about ½, as Kernel Banzhaf does.
 //!
 //! `cargo run --release -p apportion-solvers --example timing [n m]`
 //!
-//! Prints CPU time in milliseconds, on one thread: the check that pairs are complements, the solve with either Gram kernel, and the
-//! certificate (which stops early where a row is saturated: few rows).
+//! Prints CPU time in milliseconds, on one thread: the check that pairs are complements, the solve with
+//! either Gram kernel, and the certificate (which stops early where a row is saturated: few rows).
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -61,7 +61,8 @@ fn main() {
     }
 }
 
-/// Pairs whose sizes are spread evenly over 1..=n/2, with the weight of their size; or uniform pairs of equal weights.
+/// Pairs whose sizes are spread evenly over 1..=n/2, with the weight of their size; or uniform pairs of equal
+/// weights.
 fn paired_design(players: usize, pairs: usize, evenly: bool) -> (Coalitions, Vec<f64>) {
     let mut rng = stream(1, Purpose::Experiment, 0);
     let mut coalitions = Coalitions::with_capacity(players, 2 * pairs);

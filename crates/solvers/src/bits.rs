@@ -1,9 +1,11 @@
 //! Rows of bits.
 //!
-//! Kernels that gain by it are compiled for several instruction sets, and the best one is chosen at run time. All of them do the
-//! same operations in the same order, so that the choice does not change a bit of the result.
+//! Kernels that gain by it are compiled for several instruction sets, and the best one is chosen at run time.
+//! All of them do the same operations in the same order, so that the choice does not change a bit of the
+//! result.
 
-/// Compiles a function for each instruction set that makes the kernels faster, and picks one when it is first called.
+/// Compiles a function for each instruction set that makes the kernels faster, and picks one when it is first
+/// called.
 macro_rules! multiversioned {
     ($item:item) => {
         #[multiversion::multiversion(targets(
@@ -36,7 +38,8 @@ impl BitRows {
     }
 }
 
-/// `value` where the lowest bit is set, else zero. By masking, because compilers make vector code of this and not of a choice.
+/// `value` where the lowest bit is set, else zero. By masking, because compilers make vector code of this and
+/// not of a choice.
 #[inline(always)]
 pub(crate) fn kept(bit: u64, value: f64) -> f64 {
     f64::from_bits(value.to_bits() & (bit & 1).wrapping_neg())

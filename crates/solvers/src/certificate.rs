@@ -2,22 +2,24 @@
 //!
 //! # Notation
 //!
-//! Rows `a_k = z_k − ρ` of weight `w_k` (or `a_k = P z_k`), residuals `e_k`, Gram matrix G, `g_kl = a_kᵀ G⁺ a_l` (with an intercept that is
-//! fitted by the mean: and 1/Σw), hat values `h_k = w_k g_kk`.
+//! Rows `a_k = z_k − ρ` of weight `w_k` (or `a_k = P z_k`), residuals `e_k`, Gram matrix G,
+//! `g_kl = a_kᵀ G⁺ a_l` (with an intercept that is fitted by the mean: and 1/Σw), hat values
+//! `h_k = w_k g_kk`.
 //!
 //! # What a row is off by
 //!
-//! A regression bends to each of its rows: of what row k is off by, ε_k with `E ε_k² = σ²/w_k`, it leaves the residual e_k with
-//! `w_k E e_k² = σ² (1 − h_k)`. `ε̃_k = e_k / √(1 − h_k)` is as large as ε_k again (MacKinnon and White 1985, HC2), and the coefficients have
-//! `w_k (G⁺ a_k) ε̃_k` of the row. For rows k and l that are drawn together, with the 2 × 2 block H of the hat matrix
-//! `h_kl = √(w_k w_l) g_kl` (Bell and McCaffrey 2002):
+//! A regression bends to each of its rows: of what row k is off by, ε_k with `E ε_k² = σ²/w_k`, it leaves the
+//! residual e_k with `w_k E e_k² = σ² (1 − h_k)`. `ε̃_k = e_k / √(1 − h_k)` is as large as ε_k again
+//! (MacKinnon and White 1985, HC2), and the coefficients have `w_k (G⁺ a_k) ε̃_k` of the row. For rows k and
+//! l that are drawn together, with the 2 × 2 block H of the hat matrix `h_kl = √(w_k w_l) g_kl` (Bell and
+//! McCaffrey 2002):
 //!
 //! ```text
 //! (√w_k ε̃_k, √w_l ε̃_l) = (I − H)^(−1/2) (√w_k e_k, √w_l e_l)
 //! ```
 //!
-//! Division by `1 − h_k` itself would give what the coefficients lose when row k is left out (the jackknife, HC3), whose squares are too
-//! large by `1/(1 − h_k)`: by two thirds with 5 evaluations a player.
+//! Division by `1 − h_k` itself would give what the coefficients lose when row k is left out (the jackknife,
+//! HC3), whose squares are too large by `1/(1 − h_k)`: by two thirds with 5 evaluations a player.
 //!
 //! Where a row stands for t independent draws, one of them has the t-th part of its weight.
 //!
@@ -35,21 +37,23 @@ use crate::system::Inverse;
 
 /// Estimated errors of the coefficients over the draw of the coalitions.
 ///
-/// With c_k what all coefficients have of row (pair, draw) k, by what is left to chance, their covariance matrix is
-/// `Σ̂ = Σ_k c_k c_kᵀ`.
+/// With c_k what all coefficients have of row (pair, draw) k, by what is left to chance, their covariance
+/// matrix is `Σ̂ = Σ_k c_k c_kᵀ`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
-    /// The variances `V_i = Σ̂_ii`: n × k, row-major. Infinite or zero where a square is no number any more; the standard errors then still
-    /// are.
+    /// The variances `V_i = Σ̂_ii`: n × k, row-major. Infinite or zero where a square is no number any more;
+    /// the standard errors then still are.
     pub variances: Vec<f64>,
     /// Their square roots.
     pub standard_errors: Vec<f64>,
-    /// In how many directions the errors go, `ν = (tr Σ)² / tr Σ²`, for each output; between 1 and n. Both traces without what a row has in
-    /// common with itself alone, `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` over `Σ_{k≠l} (c_kᵀ c_l)²`, which is 4th moments and no covariance. Up to 32 players
-    /// from Σ̂ itself; beyond from `Σ̂ g` of 16 fixed random sign vectors g, with one of their standard errors added to tr Σ².
+    /// In how many directions the errors go, `ν = (tr Σ)² / tr Σ²`, for each output; between 1 and n. Both
+    /// traces without what a row has in common with itself alone, `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` over
+    /// `Σ_{k≠l} (c_kᵀ c_l)²`, which is 4th moments and no covariance. Up to 32 players from Σ̂ itself; beyond
+    /// from `Σ̂ g` of 16 fixed random sign vectors g, with one of their standard errors added to tr Σ².
     pub directions: Vec<f64>,
-    /// Degrees of freedom of `tr Σ̂ / tr Σ`, of the output where they are fewest, at least 1: `2 (Σ_k x_k)² / (Σ_k x_k² − (Σ_k x_k)²/m)` with
-    /// `x_k = ‖c_k‖²` of m draws (Satterthwaite 1946), or the draws less the hat values of their rows where that is less.
+    /// Degrees of freedom of `tr Σ̂ / tr Σ`, of the output where they are fewest, at least 1:
+    /// `2 (Σ_k x_k)² / (Σ_k x_k² − (Σ_k x_k)²/m)` with `x_k = ‖c_k‖²` of m draws (Satterthwaite 1946), or the
+    /// draws less the hat values of their rows where that is less.
     pub degrees_of_freedom: f64,
 }
 
@@ -82,14 +86,15 @@ fn without_replacement(free: &[f64]) -> Result<Vec<Drawn>, SolverError> {
 }
 
 impl LeastSquares {
-    /// Hat values (statistical leverages) `h_k = w_k a_kᵀ G⁺ a_k` of the rows of the regression, between 0 and 1; they sum to the
-    /// [`rank`](Self::rank). Rows on their own have `w_k / Σw` more with an intercept, and sum to one more.
+    /// Hat values (statistical leverages) `h_k = w_k a_kᵀ G⁺ a_k` of the rows of the regression, between 0
+    /// and 1; they sum to the [`rank`](Self::rank). Rows on their own have `w_k / Σw` more with an intercept,
+    /// and sum to one more.
     ///
-    /// Where a pair acts as one row: the sum of both members' hat values, without the intercept's. Takes `O(n³ + m' n²/4)` additions
-    /// the first time, and is remembered.
+    /// Where a pair acts as one row: the sum of both members' hat values, without the intercept's. Takes
+    /// `O(n³ + m' n²/4)` additions the first time, and is remembered.
     ///
-    /// [Without the Gram matrix](crate::Kernel::MatrixFree) they are those expected of rows of such a weight and norm, which sum to the rank, too:
-    /// within a tenth for sampled designs of 1000 players.
+    /// [Without the Gram matrix](crate::Kernel::MatrixFree) they are those expected of rows of such a weight
+    /// and norm, which sum to the rank, too: within a tenth for sampled designs of 1000 players.
     pub fn hat_values(&self) -> Vec<f64> {
         let compute = || {
             let Inverse::Factored(factor) = &self.inverse else { return self.expected_hat_values() };
@@ -103,44 +108,52 @@ impl LeastSquares {
         self.hat_values.get_or_init(compute).clone()
     }
 
-    /// Estimated variances of the coefficients over the draw of the coalitions, n × k, and what they say of the errors together.
+    /// Estimated variances of the coefficients over the draw of the coalitions, n × k, and what they say of
+    /// the errors together.
     ///
     /// ```text
     /// V_i = Σ_k f_k w_k² (G⁺ a_k)_i² e_k² / (1 − h_k)
     /// ```
     ///
-    /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G (HC2, MacKinnon and White 1985).
-    /// Where the members of pairs are rows of their own, the pair as a whole takes the place of the row, as pairs are drawn, not rows
-    /// (Bell and McCaffrey 2002). `free` holds, for each row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its
-    /// size class: 0 where a class is enumerated, so that the certificate of a full enumeration is 0.
+    /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G (HC2,
+    /// MacKinnon and White 1985). Where the members of pairs are rows of their own, the pair as a whole takes
+    /// the place of the row, as pairs are drawn, not rows (Bell and McCaffrey 2002). `free` holds, for each
+    /// row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its size class: 0 where a
+    /// class is enumerated, so that the certificate of a full enumeration is 0.
     ///
-    /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and finds the [hat values](Self::hat_values) on the way.
+    /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and finds the
+    /// [hat values](Self::hat_values) on the way.
     ///
-    /// [Without the Gram matrix](crate::Kernel::MatrixFree) `h_k` and `(G⁺ a_k)_i²` are those expected of rows that favour no player, and the sum of
-    /// the variances is at least what 16 random probes measure, which takes about as long as the solve. Compared with the computed
-    /// certificate (sums of unanimity games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations a player): mean squared errors
-    /// within 0.99 and 1.13 of it, coverage of 95 % intervals within 1.2 points; one player's error between 0.5 and 3.5 of the computed one at 3
-    /// evaluations a player, 0.8 and 1.25 at 20. `cargo run --release -p apportion-solvers --example certificates`. Rows that all have much in
-    /// common (bits as they are, without constraint, centre or intercept) are judged as too large by up to a half.
+    /// [Without the Gram matrix](crate::Kernel::MatrixFree) `h_k` and `(G⁺ a_k)_i²` are those expected of
+    /// rows that favour no player, and the sum of the variances is at least what 16 random probes measure,
+    /// which takes about as long as the solve. Compared with the computed certificate (sums of unanimity
+    /// games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations a player): mean squared
+    /// errors within 0.99 and 1.13 of it, coverage of 95 % intervals within 1.2 points; one player's error
+    /// between 0.5 and 3.5 of the computed one at 3 evaluations a player, 0.8 and 1.25 at 20.
+    /// `cargo run --release -p apportion-solvers --example certificates`. Rows that all have much in common
+    /// (bits as they are, without constraint, centre or intercept) are judged as too large by up to a half.
     ///
     /// # Errors
     ///
-    /// [`SolverError`] for another number of fractions than rows (pairs), fractions outside \[0, 1\], and a row (pair) with `f_k > 0`
-    /// and hat value 1: its error cannot be estimated, the budget is too small.
+    /// [`SolverError`] for another number of fractions than rows (pairs), fractions outside \[0, 1\], and a
+    /// row (pair) with `f_k > 0` and hat value 1: its error cannot be estimated, the budget is too small.
     pub fn certificate(&self, free: &[f64]) -> Result<Certificate, SolverError> {
         self.judge(without_replacement(free)?, None)
     }
 
-    /// The [certificate](Self::certificate) of the coefficients of the players `among` less their mean, `φ_i − (1/q) Σ_{j ∈ among} φ_j`
-    /// for q such players, and of the other coefficients as they are: n × k, row-major.
+    /// The [certificate](Self::certificate) of the coefficients of the players `among` less their mean,
+    /// `φ_i − (1/q) Σ_{j ∈ among} φ_j` for q such players, and of the other coefficients as they are: n × k,
+    /// row-major.
     ///
     /// The [directions](Certificate::directions) are those of the deviations alone.
     ///
-    /// For regressions that determine what the players have in common only as a control variate, and differences between them.
+    /// For regressions that determine what the players have in common only as a control variate, and
+    /// differences between them.
     ///
     /// # Errors
     ///
-    /// As [`certificate`](Self::certificate), and [`SolverError::Among`] for no players or players that do not exist.
+    /// As [`certificate`](Self::certificate), and [`SolverError::Among`] for no players or players that do
+    /// not exist.
     pub fn certificate_of_deviations(
         &self,
         among: Range<usize>,
@@ -153,8 +166,8 @@ impl LeastSquares {
         self.judge(without_replacement(free)?, Some(among))
     }
 
-    /// The [certificate](Self::certificate) of independent draws, where row (pair) k was met `times[k]` times and has the weight of all
-    /// of these draws together:
+    /// The [certificate](Self::certificate) of independent draws, where row (pair) k was met `times[k]` times
+    /// and has the weight of all of these draws together:
     ///
     /// ```text
     /// V_i = Σ_k t_k (w_k/t_k)² (G⁺ a_k)_i² e_k² / (1 − h_k/t_k)
@@ -164,13 +177,15 @@ impl LeastSquares {
     ///
     /// # Errors
     ///
-    /// As [`certificate`](Self::certificate), of `times` in place of `free`. What was met zero times counts for nothing.
+    /// As [`certificate`](Self::certificate), of `times` in place of `free`. What was met zero times counts
+    /// for nothing.
     pub fn certificate_of_draws(&self, times: &[u32]) -> Result<Certificate, SolverError> {
         let drawn = |&times: &u32| Drawn { free: f64::from(times.min(1)), times: f64::from(times.max(1)) };
         self.judge(times.iter().map(drawn).collect(), None)
     }
 
-    /// `Σ (f/t) (t · what one draw gives)²`, of the deviations from the mean where there are players `among` whom it is taken.
+    /// `Σ (f/t) (t · what one draw gives)²`, of the deviations from the mean where there are players `among`
+    /// whom it is taken.
     fn judge(&self, drawn: Vec<Drawn>, among: Option<Range<usize>>) -> Result<Certificate, SolverError> {
         if drawn.len() != self.rows.units() {
             return Err(SolverError::FreeCount { given: drawn.len(), wanted: self.rows.units() });
@@ -204,7 +219,8 @@ impl LeastSquares {
         Ok(self.certificate_of(&variances, &traces, &drawn, left))
     }
 
-    /// The certificate that says so, of variances in units of the outputs; `left` draws are left after the fit.
+    /// The certificate that says so, of variances in units of the outputs; `left` draws are left after the
+    /// fit.
     pub(crate) fn certificate_of(
         &self,
         variances: &[Vec<f64>],

@@ -2,7 +2,8 @@
 //!
 //! # Notation
 //!
-//! As in [`crate::certificate`]; G₋ is the Gram matrix without row k, u a row of `G₋⁺`, d the dimension of the space of the coefficients.
+//! As in [`crate::certificate`]; G₋ is the Gram matrix without row k, u a row of `G₋⁺`, d the dimension of
+//! the space of the coefficients.
 //!
 //! # How
 //!
@@ -12,19 +13,22 @@
 //! G⁺ a_k = (1 − h_k) G₋⁺ a_k,     h_k = q_k / (1 + q_k),     q_k = w_k a_kᵀ G₋⁺ a_k
 //! ```
 //!
-//! where row k and `G₋` know nothing of each other. Rows of a sampled design favour no player, so neither does `G₋⁺`: it is τ₁ times the
-//! identity, and noise that goes in all directions. With its mean square `τ₂ = tr (G⁺)² / d`,
+//! where row k and `G₋` know nothing of each other. Rows of a sampled design favour no player, so neither
+//! does `G₋⁺`: it is τ₁ times the identity, and noise that goes in all directions. With its mean square
+//! `τ₂ = tr (G⁺)² / d`,
 //!
 //! ```text
 //! q_k ≈ τ w_k ‖a_k‖²,     (G₋⁺ a_k)_i² ≈ τ₁² a_ki² + (τ₂ − τ₁²) (‖a_k‖² − a_ki²) / (d − 1)
 //! ```
 //!
-//! τ is the number that makes the sum of the hat values the rank. τ₁ and τ₂ are measured, as means of `gᵀ G⁺ g / d` and `‖G⁺ g‖² / d` over 16
-//! fixed random sign vectors g. Then the variances of all players are sums over the rows that hold them.
+//! τ is the number that makes the sum of the hat values the rank. τ₁ and τ₂ are measured, as means of
+//! `gᵀ G⁺ g / d` and `‖G⁺ g‖² / d` over 16 fixed random sign vectors g. Then the variances of all players are
+//! sums over the rows that hold them.
 //!
-//! The same vectors measure `tr Σ̂ = E gᵀ Σ̂ g` without any assumption. Where it is larger than the sum of the variances, because the rows do
-//! favour some players, these are raised to it, as an error must not be called smaller than it is. And `tr Σ̂² = E (gᵀ Σ̂ g')²` over pairs of
-//! them. Of up to 16 players the unit vectors take the place of the random ones, and Σ̂ is computed.
+//! The same vectors measure `tr Σ̂ = E gᵀ Σ̂ g` without any assumption. Where it is larger than the sum of
+//! the variances, because the rows do favour some players, these are raised to it, as an error must not be
+//! called smaller than it is. And `tr Σ̂² = E (gᵀ Σ̂ g')²` over pairs of them. Of up to 16 players the unit
+//! vectors take the place of the random ones, and Σ̂ is computed.
 
 use std::ops::Range;
 
@@ -41,8 +45,8 @@ use crate::rows::Form;
 /// What is left of a probe when it has settled: a thousandth of its variances.
 const GOAL: f64 = 1e-3;
 
-/// By what share of it a sum of fourth powers may be off. Where few rows make up most of the error, the number of directions is what is left of
-/// such sums, and it must not be taken for larger than it is.
+/// By what share of it a sum of fourth powers may be off. Where few rows make up most of the error, the
+/// number of directions is what is left of such sums, and it must not be taken for larger than it is.
 const UNKNOWN_SHARE: f64 = 0.1;
 
 /// What the probes tell of `G⁺`.
@@ -92,7 +96,8 @@ impl LeastSquares {
         hat_values
     }
 
-    /// As [`judge`](Self::judge), of the deviations from the mean where there are players `among` whom it is taken.
+    /// As [`judge`](Self::judge), of the deviations from the mean where there are players `among` whom it is
+    /// taken.
     pub(crate) fn judge_by_probes(
         &self,
         drawn: &[Drawn],
@@ -147,8 +152,8 @@ impl LeastSquares {
         Ok(self.certificate_of(&variances, &traces, drawn, left))
     }
 
-    /// Solves for random signs of the players `among`, or for their unit vectors where they are few; less their mean, where that is asked for
-    /// or all sum to zero.
+    /// Solves for random signs of the players `among`, or for their unit vectors where they are few; less
+    /// their mean, where that is asked for or all sum to zero.
     fn probes(&self, among: &Range<usize>, less_mean: bool) -> Probes {
         let n = self.rows.bits.players;
         let are_units = among.len() <= PROBES;
@@ -267,7 +272,8 @@ impl Probes {
     }
 }
 
-/// `q / (1 + q)` for `q = τ ℓ`, with the τ for which they sum to `rank`; 1 for as many as cannot be told apart.
+/// `q / (1 + q)` for `q = τ ℓ`, with the τ for which they sum to `rank`; 1 for as many as cannot be told
+/// apart.
 fn shared_out(leverages: &[f64], rank: f64) -> Vec<f64> {
     let hat = |factor: f64, leverage: f64| {
         let q = factor * leverage;
@@ -303,7 +309,8 @@ fn products(factors: &[f64], along: &[Vec<f64>]) -> Vec<Vec<f64>> {
     along.iter().map(|left| along.iter().map(|right| product(left, right)).collect()).collect()
 }
 
-/// The mean square of the products of two different probes, and one standard error more; the sum of all squares where they are unit vectors.
+/// The mean square of the products of two different probes, and one standard error more; the sum of all
+/// squares where they are unit vectors.
 fn square_trace(products: &[Vec<f64>], are_units: bool) -> f64 {
     if are_units {
         return products.iter().flatten().map(|product| product * product).sum();
@@ -494,7 +501,8 @@ mod tests {
         }
     }
 
-    /// Row by row and player by player, as the notes at the head of the module say; the solutions for the probes are given.
+    /// Row by row and player by player, as the notes at the head of the module say; the solutions for the
+    /// probes are given.
     fn assert_formula(
         dense: &Dense,
         got: &Certificate,
@@ -563,7 +571,8 @@ mod tests {
             for (place, player) in covered.clone().enumerate() {
                 assert_near(got.variances[player * 2 + output], want[place] * unit, 1e-8, name);
             }
-            // Rows of the constraint are projected, those of players outside of the range are not taken as such.
+            // Rows of the constraint are projected, those of players outside of the range are not taken as
+            // such.
             for player in (0..n).filter(|player| !is_constrained && !covered.contains(player)) {
                 assert_near(got.variances[player * 2 + output], variance(player) * unit, 1e-8, name);
             }

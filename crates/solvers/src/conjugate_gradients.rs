@@ -2,17 +2,19 @@
 //!
 //! # Why it is enough
 //!
-//! For a design of m' rows that are drawn by their leverage scores the Gram matrix G has a multiple of the identity for its expectation
-//! (on vectors that sum to zero under the constraint), which is therefore the best preconditioner there is, and which conjugate gradients
-//! have without being told. The eigenvalues of G lie between `(1 − √γ)²` and `(1 + √γ)²` times that multiple, γ = n/m' (Marchenko and
-//! Pastur 1967), so that a step takes the factor `√γ` off the error: 14 digits take 40 steps with ten evaluations a player.
+//! For a design of m' rows that are drawn by their leverage scores the Gram matrix G has a multiple of the
+//! identity for its expectation (on vectors that sum to zero under the constraint), which is therefore the
+//! best preconditioner there is, and which conjugate gradients have without being told. The eigenvalues of G
+//! lie between `(1 − √γ)²` and `(1 + √γ)²` times that multiple, γ = n/m' (Marchenko and Pastur 1967), so that
+//! a step takes the factor `√γ` off the error: 14 digits take 40 steps with ten evaluations a player.
 //!
-//! From zero all iterates lie in the range of G, so that the limit is the solution of minimum norm where G is singular.
+//! From zero all iterates lie in the range of G, so that the limit is the solution of minimum norm where G is
+//! singular.
 //!
 //! # Source
 //!
-//! Hestenes and Stiefel, *Methods of Conjugate Gradients for Solving Linear Systems*, 1952. Its coefficients are those of Lanczos's method:
-//! `T_jj = 1/α_j + β_{j−1}/α_{j−1}`, `T_{j,j+1} = √β_j / α_j`.
+//! Hestenes and Stiefel, *Methods of Conjugate Gradients for Solving Linear Systems*, 1952. Its coefficients
+//! are those of Lanczos's method: `T_jj = 1/α_j + β_{j−1}/α_{j−1}`, `T_{j,j+1} = √β_j / α_j`.
 
 // Lanes are counted by index, because that is what compilers turn into vectors.
 #![allow(clippy::needless_range_loop)]
@@ -31,8 +33,8 @@ pub(crate) struct Found<const L: usize> {
     pub(crate) spectrum: Option<(f64, f64)>,
 }
 
-/// Solves `G x = b` for `L` right-hand sides, each until the norm of what remains is at most its goal, in at most `most_steps` steps.
-/// `apply` writes `G p` of all `L` directions.
+/// Solves `G x = b` for `L` right-hand sides, each until the norm of what remains is at most its goal, in at
+/// most `most_steps` steps. `apply` writes `G p` of all `L` directions.
 pub(crate) fn conjugate_gradients<const L: usize>(
     right: Vec<[f64; L]>,
     goals: [f64; L],

@@ -6,8 +6,9 @@
 //!
 //! # How
 //!
-//! Of tr Σ̂² the part `Σ_k ‖c_k‖⁴ / t_k` is what draws have in common with themselves, and no estimate of tr Σ². For many players `‖Σ̂ g‖²`,
-//! whose mean over random signs g is tr Σ̂² (Hutchinson, *A stochastic estimator of the trace of the influence matrix*, 1990), takes its place.
+//! Of tr Σ̂² the part `Σ_k ‖c_k‖⁴ / t_k` is what draws have in common with themselves, and no estimate of tr
+//! Σ². For many players `‖Σ̂ g‖²`, whose mean over random signs g is tr Σ̂² (Hutchinson, *A stochastic
+//! estimator of the trace of the influence matrix*, 1990), takes its place.
 
 use std::ops::Range;
 
@@ -123,7 +124,8 @@ impl Traces {
         }
     }
 
-    /// Those of tr Σ̂ as a sum over so many draws: twice its square over its variance. Infinite where all losses are alike.
+    /// Those of tr Σ̂ as a sum over so many draws: twice its square over its variance. Infinite where all
+    /// losses are alike.
     pub(crate) fn degrees_of_freedom(&self, draws: f64) -> f64 {
         let square = self.squares * self.squares;
         let variance = self.fourths - square / draws;

@@ -6,7 +6,8 @@ use crate::error::SolverError;
 
 /// Rows `z_k ∈ {0,1}^n` with weights: m coalitions, either each on its own or in complementary pairs.
 ///
-/// Weights matter up to a common factor only (residual sums of squares keep it); a row of weight zero counts for nothing.
+/// Weights matter up to a common factor only (residual sums of squares keep it); a row of weight zero counts
+/// for nothing.
 ///
 /// The columns are the bits themselves, unless [`centred_at`](Self::centred_at) moves their zero or
 /// [`with_intercept`](Self::with_intercept) adds a constant one.
@@ -47,26 +48,29 @@ impl<'a> Design<'a> {
     ///
     /// # Errors
     ///
-    /// [`SolverError`] for coalitions without players, another number of weights than rows, and weights that are negative or not
-    /// finite.
+    /// [`SolverError`] for coalitions without players, another number of weights than rows, and weights that
+    /// are negative or not finite.
     pub fn new(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         Self { coalitions, weights, pairs: Pairs::None, centre: 0.0, intercept: false }.checked()
     }
 
-    /// Rows in pairs: rows 2k and 2k + 1 are complements of each other, and both have weight `weights[k]`: m / 2 weights.
+    /// Rows in pairs: rows 2k and 2k + 1 are complements of each other, and both have weight `weights[k]`:
+    /// m / 2 weights.
     ///
-    /// Under the constraint, with columns centred at ½, or with an intercept, a pair acts as one row, and half of the work is saved.
+    /// Under the constraint, with columns centred at ½, or with an intercept, a pair acts as one row, and
+    /// half of the work is saved.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), and for an odd number of rows or a pair that is not complementary. Checking takes `O(m n / 64)`
-    /// word operations.
+    /// As [`new`](Self::new), and for an odd number of rows or a pair that is not complementary. Checking
+    /// takes `O(m n / 64)` word operations.
     pub fn paired(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         Self { coalitions, weights, pairs: Pairs::Alike, centre: 0.0, intercept: false }.checked()
     }
 
-    /// Rows in pairs as in [`paired`](Self::paired), but with a weight for each row: m weights. The two are rows of their own that
-    /// were drawn together, which is what the [certificate](crate::LeastSquares::certificate) must know.
+    /// Rows in pairs as in [`paired`](Self::paired), but with a weight for each row: m weights. The two are
+    /// rows of their own that were drawn together, which is what the
+    /// [certificate](crate::LeastSquares::certificate) must know.
     ///
     /// # Errors
     ///
@@ -75,8 +79,9 @@ impl<'a> Design<'a> {
         Self { coalitions, weights, pairs: Pairs::Apart, centre: 0.0, intercept: false }.checked()
     }
 
-    /// The same rows with columns `z − p 1`: ½ for Banzhaf values (Liu et al., *Kernel Banzhaf*, Algorithm 1), p for weighted
-    /// Banzhaf values. With an intercept this moves nothing but the intercept. Not together with a constraint on the sum.
+    /// The same rows with columns `z − p 1`: ½ for Banzhaf values (Liu et al., *Kernel Banzhaf*, Algorithm
+    /// 1), p for weighted Banzhaf values. With an intercept this moves nothing but the intercept. Not
+    /// together with a constraint on the sum.
     ///
     /// # Errors
     ///
@@ -86,8 +91,8 @@ impl<'a> Design<'a> {
     }
 
     /// The same rows with a constant column beside the others. It does not count in the
-    /// [rank](crate::LeastSquares::rank), and minimum norm does not concern its coefficient. Not together with a constraint on the
-    /// sum.
+    /// [rank](crate::LeastSquares::rank), and minimum norm does not concern its coefficient. Not together
+    /// with a constraint on the sum.
     pub fn with_intercept(self) -> Self {
         Self { intercept: true, ..self }
     }

@@ -4,8 +4,8 @@
 //! y_k = a_kᵀ γ + f_k + ε_k,    f ~ N(0, K),    ε_k ~ N(0, λ / w_k),    γ free
 //! ```
 //!
-//! With A the rows `a_k`, W the weights, `W^½ A = Q₁ R`, and `M = I − Q₁ Q₁ᵀ`, all that depends on λ is one eigen-decomposition,
-//! `M W^½ K W^½ M = U diag(e) Uᵀ`:
+//! With A the rows `a_k`, W the weights, `W^½ A = Q₁ R`, and `M = I − Q₁ Q₁ᵀ`, all that depends on λ is one
+//! eigen-decomposition, `M W^½ K W^½ M = U diag(e) Uᵀ`:
 //!
 //! ```text
 //! P = U diag(1 / (e + λ)) Uᵀ + (M − U Uᵀ) / λ,    y_k less what the other rows say of it = (P W^½ y)_k / (√w_k P_kk)
@@ -15,7 +15,8 @@
 //!
 //! # Source
 //!
-//! Cressie, *Statistics for Spatial Data*, 1993, sections 3.4 and 2.6.4: universal kriging, and its cross-validation.
+//! Cressie, *Statistics for Spatial Data*, 1993, sections 3.4 and 2.6.4: universal kriging, and its
+//! cross-validation.
 
 use std::sync::Arc;
 
@@ -84,15 +85,17 @@ pub struct DualEstimate {
 }
 
 impl DualRidge {
-    /// Decomposes the regression of `targets` (m × k, row-major) on `columns` (m × p, row-major, of rank p) and what the `prior` says, with
-    /// a positive weight for each of the m rows.
+    /// Decomposes the regression of `targets` (m × k, row-major) on `columns` (m × p, row-major, of rank p)
+    /// and what the `prior` says, with a positive weight for each of the m rows.
     ///
-    /// Takes `O(m³)` time and about `4 m²` numbers of memory for a Gram matrix, `O(m r (r + p) + r³)` and `O(m (r + p))` for r factors.
+    /// Takes `O(m³)` time and about `4 m²` numbers of memory for a Gram matrix, `O(m r (r + p) + r³)` and
+    /// `O(m (r + p))` for r factors.
     ///
     /// # Errors
     ///
-    /// [`SolverError::NoRows`] for no more rows than columns; [`SolverError::NoOutputs`]; [`SolverError::TargetCount`],
-    /// [`SolverError::Weight`] for what does not fit; [`SolverError::NoConvergence`].
+    /// [`SolverError::NoRows`] for no more rows than columns; [`SolverError::NoOutputs`];
+    /// [`SolverError::TargetCount`], [`SolverError::Weight`] for what does not fit;
+    /// [`SolverError::NoConvergence`].
     pub fn new(
         columns: &[f64],
         prior: PriorCovariance<'_>,
@@ -167,7 +170,8 @@ impl DualRidge {
         self.solved.eigenvalues.iter().sum::<f64>() / self.solved.free_rows()
     }
 
-    /// How many rows the fit leaves free, `tr(λ P)`: m − p where nothing is known beforehand to matter, fewer the more the prior may explain.
+    /// How many rows the fit leaves free, `tr(λ P)`: m − p where nothing is known beforehand to matter, fewer
+    /// the more the prior may explain.
     pub fn degrees_of_freedom(&self, strength: f64) -> f64 {
         let eigenvalues = &self.solved.eigenvalues;
         let explained: f64 = eigenvalues.iter().map(|value| value / (value + strength)).sum();
@@ -193,8 +197,8 @@ impl DualRidge {
             .apart(operations, functionals, move |solved, functionals| solved.estimate(functionals, strength))
     }
 
-    /// The same estimates, count × k, row-major, without what rows have to do with them: `O(count (m + p) k)` time beside `O(m r k)`. No covariances
-    /// at all stand for zeros.
+    /// The same estimates, count × k, row-major, without what rows have to do with them: `O(count (m + p) k)`
+    /// time beside `O(m r k)`. No covariances at all stand for zeros.
     ///
     /// # Panics
     ///
@@ -432,7 +436,8 @@ fn scale(column: &mut [f64], factors: &[f64]) {
     column.iter_mut().zip(factors).for_each(|(entry, factor)| *entry *= factor);
 }
 
-/// Adds `L Rᵀ` to `gram`, which is row-major: L and R have the same number of columns, of `rows.0` and of `rows.1` numbers, one after the other.
+/// Adds `L Rᵀ` to `gram`, which is row-major: L and R have the same number of columns, of `rows.0` and of
+/// `rows.1` numbers, one after the other.
 ///
 /// # Panics
 ///
@@ -551,7 +556,8 @@ mod tests {
             DualRidge::new(&self.columns, prior, &self.weights, &self.targets, 1).unwrap()
         }
 
-        /// What is predicted for the targets `at`, without the rows `without`: by the bordered system of universal kriging.
+        /// What is predicted for the targets `at`, without the rows `without`: by the bordered system of
+        /// universal kriging.
         fn predicted(&self, strength: f64, at: usize, without: Option<usize>) -> f64 {
             let gram = self.gram();
             let p = self.columns.len() / self.rows;

@@ -2,19 +2,21 @@
 //!
 //! # How
 //!
-//! Cholesky first. Under the constraint the matrix `P G P` is singular along `1`, so what is factored is `H = P G P + τ 11ᵀ/n`
-//! with τ the mean of the other eigenvalues; on vectors that sum to zero H⁻¹ is the pseudo-inverse of `P G P`.
+//! Cholesky first. Under the constraint the matrix `P G P` is singular along `1`, so what is factored is
+//! `H = P G P + τ 11ᵀ/n` with τ the mean of the other eigenvalues; on vectors that sum to zero H⁻¹ is the
+//! pseudo-inverse of `P G P`.
 //!
-//! If a pivot is not positive, or the condition number is estimated above [`CHOLESKY_LIMIT`], the eigen-decomposition takes over:
-//! eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` (9·10⁻¹⁴ up to n = 100, 9·10⁻¹³ at n = 1000; some hundred times the rounding
-//! errors of a Gram matrix) count as zero, the rest make up the pseudo-inverse, which gives the solution of minimum norm.
+//! If a pivot is not positive, or the condition number is estimated above [`CHOLESKY_LIMIT`], the
+//! eigen-decomposition takes over: eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` (9·10⁻¹⁴ up to n = 100,
+//! 9·10⁻¹³ at n = 1000; some hundred times the rounding errors of a Gram matrix) count as zero, the rest make
+//! up the pseudo-inverse, which gives the solution of minimum norm.
 //!
 //! # Condition number
 //!
-//! On the eigenvalue path it is the ratio of the extreme eigenvalues that count. On the Cholesky path both come from Lanczos's method,
-//! on H and on H⁻¹, from a fixed start, until [`WINDOW`] steps change them by less than [`CHANGE`] of their value, in 11 to 25
-//! steps: from below, exact up to rounding for n ≤ 10, at most 0.4 % too small for random rows of up to 1000 players (the tests hold it
-//! to 1 %). Deterministic.
+//! On the eigenvalue path it is the ratio of the extreme eigenvalues that count. On the Cholesky path both
+//! come from Lanczos's method, on H and on H⁻¹, from a fixed start, until [`WINDOW`] steps change them by
+//! less than [`CHANGE`] of their value, in 11 to 25 steps: from below, exact up to rounding for n ≤ 10, at
+//! most 0.4 % too small for random rows of up to 1000 players (the tests hold it to 1 %). Deterministic.
 
 use apportion_games::Cancellation;
 use apportion_games::cancellation::uninterrupted;
@@ -33,8 +35,8 @@ const CHOLESKY_LIMIT: f64 = 1e10;
 
 /// Lanczos's method stops when so many steps together ...
 const WINDOW: usize = 5;
-/// ... change the eigenvalue by less than this share of it. Where eigenvalues lie densely, the error after k steps falls as 1/k²,
-/// so that it is about k/10 times such a change.
+/// ... change the eigenvalue by less than this share of it. Where eigenvalues lie densely, the error after k
+/// steps falls as 1/k², so that it is about k/10 times such a change.
 const CHANGE: f64 = 1e-3;
 /// Steps of Lanczos's method at most, for each end of the spectrum.
 const MOST_STEPS: usize = 200;
@@ -44,9 +46,9 @@ const MOST_STEPS: usize = 200;
 pub enum Factorization {
     /// Cholesky: the matrix has full rank (under the constraint: n − 1) and is well conditioned.
     Cholesky,
-    /// Self-adjoint eigen-decomposition and pseudo-inverse: rank deficient, or ill conditioned (condition number above 10¹⁰).
-    /// Eigenvalues up to `max(n, 100) · 2⁻⁵⁰` times the largest count as zero, so that weights which differ by more than 10¹² may
-    /// cost rank.
+    /// Self-adjoint eigen-decomposition and pseudo-inverse: rank deficient, or ill conditioned (condition
+    /// number above 10¹⁰). Eigenvalues up to `max(n, 100) · 2⁻⁵⁰` times the largest count as zero, so that
+    /// weights which differ by more than 10¹² may cost rank.
     Eigen,
     /// Not at all: conjugate gradients on the rows ([`Kernel::MatrixFree`](crate::Kernel::MatrixFree)).
     None,
@@ -70,8 +72,8 @@ enum Matrix {
 }
 
 impl Factor {
-    /// Factors `gram`, which is `P G P` where `centred`; its rank is at most `rows`. It is what is left of numbers as large as
-    /// `taken`, the rounding of which tells nothing.
+    /// Factors `gram`, which is `P G P` where `centred`; its rank is at most `rows`. It is what is left of
+    /// numbers as large as `taken`, the rounding of which tells nothing.
     pub(crate) fn new(gram: Mat<f64>, centred: bool, rows: usize, taken: f64) -> Result<Self, SolverError> {
         let n = gram.nrows();
         let full = n - usize::from(centred);
@@ -145,8 +147,8 @@ impl Factor {
         }
     }
 
-    /// `G⁺ b` in place, for `outputs` right-hand sides one after the other. Under the constraint they must sum to zero, and so do
-    /// the solutions.
+    /// `G⁺ b` in place, for `outputs` right-hand sides one after the other. Under the constraint they must
+    /// sum to zero, and so do the solutions.
     pub(crate) fn solve(&self, right: &mut [f64], outputs: usize) {
         let n = right.len() / outputs;
         match &self.matrix {
@@ -261,8 +263,8 @@ pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), SolverErr
     })
 }
 
-/// The largest eigenvalue of a positive semidefinite operator, from below, by Lanczos's method with full re-orthogonalization.
-/// Where `centred`, on vectors that sum to zero.
+/// The largest eigenvalue of a positive semidefinite operator, from below, by Lanczos's method with full
+/// re-orthogonalization. Where `centred`, on vectors that sum to zero.
 fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])) -> f64 {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let mut estimates: Vec<f64> = Vec::new();
@@ -417,7 +419,8 @@ mod tests {
 
     #[test]
     fn the_fixed_start_is_the_sequence_of_splitmix_from_zero() {
-        // The first words of the generator for the seed 0, as its authors' code gives them, as fractions of the largest integer.
+        // The first words of the generator for the seed 0, as its authors' code gives them, as fractions of
+        // the largest integer.
         let words: [u64; 4] =
             [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f, 0xf88b_b8a8_724c_81ec];
         for (index, word) in words.into_iter().enumerate() {

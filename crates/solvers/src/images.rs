@@ -1,8 +1,9 @@
 //! Images `Q z_k` of rows of bits under a symmetric matrix, for hat values and certificates.
 //!
-//! With bits the product needs no multiplication: for every four players the 16 sums of their columns of `Q` are tabulated, and a
-//! row adds one entry for each four players ("four Russians"). A table for 32 players × 32 columns takes 32 KiB and stays in the
-//! first-level cache while a block of rows passes. Takes about `n²/4` additions per row, half the time of a dense product.
+//! With bits the product needs no multiplication: for every four players the 16 sums of their columns of `Q`
+//! are tabulated, and a row adds one entry for each four players ("four Russians"). A table for 32 players ×
+//! 32 columns takes 32 KiB and stays in the first-level cache while a block of rows passes. Takes about
+//! `n²/4` additions per row, half the time of a dense product.
 
 // Lanes are counted by index, because that is what compilers turn into vectors.
 #![allow(clippy::needless_range_loop)]
@@ -46,7 +47,8 @@ pub(crate) struct Images<'a> {
     capacity: usize,
 }
 
-/// Calls `visit` with the images `Q z_k + shift` of all rows, a block at a time, in order. Stops at the first error.
+/// Calls `visit` with the images `Q z_k + shift` of all rows, a block at a time, in order. Stops at the first
+/// error.
 pub(crate) fn for_each_block<E>(
     rows: &BitRows,
     matrix: &Mat<f64>,
@@ -122,13 +124,14 @@ impl Images<'_> {
         self.add(factors, out, add_squares);
     }
 
-    /// Adds `Σ (factor_k image_ki + factor_{k+1} image_{k+1,i})²`, over every second row k, to `out[i]` for every player.
+    /// Adds `Σ (factor_k image_ki + factor_{k+1} image_{k+1,i})²`, over every second row k, to `out[i]` for
+    /// every player.
     pub(crate) fn add_squares_of_pairs(&self, factors: &[f64], out: &mut [f64]) {
         self.add(factors, out, add_squares_of_pairs);
     }
 
-    /// Takes the mean over the players `among` off their entries of every image. The forms are those of the images as they were, so
-    /// ask for them before.
+    /// Takes the mean over the players `among` off their entries of every image. The forms are those of the
+    /// images as they were, so ask for them before.
     pub(crate) fn take_off_mean(&mut self, among: Range<usize>) {
         for row in 0..self.rows.len() {
             let place = |player: usize| (player / SIDE * self.capacity + row, player % SIDE);
@@ -138,7 +141,8 @@ impl Images<'_> {
         }
     }
 
-    /// Writes `Σ factor_k image_k` of every `rows_per_unit` neighbouring rows k, of the players `among`, to `out`: units × players, row-major.
+    /// Writes `Σ factor_k image_k` of every `rows_per_unit` neighbouring rows k, of the players `among`, to
+    /// `out`: units × players, row-major.
     pub(crate) fn combine(
         &self,
         factors: &[f64],

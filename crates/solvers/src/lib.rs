@@ -1,10 +1,10 @@
 //! Weighted least squares on bit-packed coalitions: from coalitions, weights and values to attributions.
 //!
-//! Shapley values are the solution of a regression on coalitions, under the constraint that all players together get
-//! `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1); Banzhaf values that of one about ½ (Kernel Banzhaf, Theorem 3.2), weighted ones about p. On
-//! sampled coalitions it estimates them. Rows are bits
-//! ([`apportion_games::Coalitions`]) and stay so: Gram matrices are counted, right-hand sides and hat values are sums of table
-//! entries, and a dense m × n matrix is never made.
+//! Shapley values are the solution of a regression on coalitions, under the constraint that all players
+//! together get `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1); Banzhaf values that of one about ½ (Kernel Banzhaf,
+//! Theorem 3.2), weighted ones about p. On sampled coalitions it estimates them. Rows are bits
+//! ([`apportion_games::Coalitions`]) and stay so: Gram matrices are counted, right-hand sides and hat values
+//! are sums of table entries, and a dense m × n matrix is never made.
 //!
 //! # What is here
 //!
@@ -20,13 +20,14 @@
 //! | [`dykstra`], [`ConvexSet`] | the nearest point of an intersection of convex sets: [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`] |
 //! | [`project_on_hyperplane_and_ball`], [`dykstra_on_hyperplane_and_ball`] | the same for the constraints of projected stochastic gradient |
 //!
-//! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the calling thread and
-//! gives the same bits on any number of threads.
+//! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the
+//! calling thread and gives the same bits on any number of threads.
 //!
 //! # Speed
 //!
-//! CPU time in milliseconds, one core of an Intel Xeon with AVX-512 (Sapphire Rapids), paired designs, one output: of uniform sizes with
-//! one weight for each size under the constraint (Shapley), and of uniform coalitions with equal weights about ½ (Banzhaf);
+//! CPU time in milliseconds, one core of an Intel Xeon with AVX-512 (Sapphire Rapids), paired designs, one
+//! output: of uniform sizes with one weight for each size under the constraint (Shapley), and of uniform
+//! coalitions with equal weights about ½ (Banzhaf);
 //! `cargo run --release -p apportion-solvers --example timing`:
 //!
 //! | n | m | solve, Shapley | solve, Banzhaf | certificate |
@@ -36,7 +37,8 @@
 //! | 1000 | 10 000 | 63 | 37 | 126 |
 //! | 1000 | 100 000 | 124 | 124 | 984 |
 //!
-//! Beyond 2000 players without the Gram matrix, one core of an AMD EPYC (Zen 5), factored (f) and matrix-free:
+//! Beyond 2000 players without the Gram matrix, one core of an AMD EPYC (Zen 5), factored (f) and
+//! matrix-free:
 //!
 //! | n | m | solve, Shapley (f) | solve | certificate (f) | certificate |
 //! |---|---|---|---|---|---|
@@ -46,7 +48,8 @@
 //!
 //! # Example
 //!
-//! The Shapley values of a game of three players, from all of its coalitions with the Shapley kernel as weights:
+//! The Shapley values of a game of three players, from all of its coalitions with the Shapley kernel as
+//! weights:
 //!
 //! ```
 //! use apportion_solvers::{Coalitions, Constraint, Design, SolverError, least_squares};
@@ -86,7 +89,8 @@ mod ridge;
 mod rows;
 mod system;
 
-/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for
+/// them.
 #[doc(no_inline)]
 pub use apportion_games::Coalitions;
 

@@ -2,9 +2,10 @@
 //!
 //! # Rank
 //!
-//! No iteration on the right-hand side of a regression tells a singular matrix from a regular one: it has no part where the matrix is zero. A
-//! probe in general position has. Where there are at least as many rows as unknowns, a fixed random vector is solved for, and settles only if
-//! the rank is full. Where there are fewer, fixed random targets of the rows are fitted, and nothing remains of them only if the rank is the
+//! No iteration on the right-hand side of a regression tells a singular matrix from a regular one: it has no
+//! part where the matrix is zero. A probe in general position has. Where there are at least as many rows as
+//! unknowns, a fixed random vector is solved for, and settles only if the rank is full. Where there are
+//! fewer, fixed random targets of the rows are fitted, and nothing remains of them only if the rank is the
 //! number of rows. Otherwise the rank is not known.
 
 // Lanes are counted by index, because that is what compilers turn into vectors.
@@ -15,8 +16,8 @@ use crate::factor::{remove_mean, scattered};
 use crate::passes::Side;
 use crate::rows::{Form, Rows};
 
-/// Steps for one right-hand side at most. Enough where rows and unknowns differ by a tenth; between them are those problems for which the
-/// error of the regression peaks, too.
+/// Steps for one right-hand side at most. Enough where rows and unknowns differ by a tenth; between them are
+/// those problems for which the error of the regression peaks, too.
 pub(crate) const MOST_STEPS: usize = 500;
 
 /// What a probe leaves of its norm when it has settled.
@@ -46,8 +47,9 @@ impl Operator<'_> {
         self.rows.weights.iter().zip(squares).map(|(weight, square)| weight * square).sum()
     }
 
-    /// `G x = b` for columns of n numbers one after the other, each until what remains is at most its goal. Overwrites `right` with the
-    /// solutions and `goals` with what remains; gives the ends of the spectrum that the first column met.
+    /// `G x = b` for columns of n numbers one after the other, each until what remains is at most its goal.
+    /// Overwrites `right` with the solutions and `goals` with what remains; gives the ends of the spectrum
+    /// that the first column met.
     pub(crate) fn solve(
         &self,
         right: &mut [f64],

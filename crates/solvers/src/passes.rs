@@ -2,15 +2,19 @@
 //!
 //! # How
 //!
-//! The sums of a vector over the subsets of neighbouring players are tabulated, so that a row adds one entry for each group of players
-//! ("four Russians"): of eight players for one vector, of four for more, whose entries are as wide as a vector register. The
-//! transposed product is the reverse: rows are first summed by the subset of each group that they hold.
+//! The sums of a vector over the subsets of neighbouring players are tabulated, so that a row adds one entry
+//! for each group of players ("four Russians"): of eight players for one vector, of four for more, whose
+//! entries are as wide as a vector register. The transposed product is the reverse: rows are first summed by
+//! the subset of each group that they hold.
 //!
-//! A strip of a few words has its tables in the first two levels of the cache, and a block of rows stays there while all strips pass over it. The order of the additions is fixed by n and the number of vectors: an answer does not depend on the machine.
+//! A strip of a few words has its tables in the first two levels of the cache, and a block of rows stays
+//! there while all strips pass over it. The order of the additions is fixed by n and the number of vectors:
+//! an answer does not depend on the machine.
 //!
 //! # Vectors side by side
 //!
-//! `L` vectors lie side by side, entry by entry: `[f64; L]` for each player, or for each row. `L` is 1, 2, 4 or 8.
+//! `L` vectors lie side by side, entry by entry: `[f64; L]` for each player, or for each row. `L` is 1, 2, 4
+//! or 8.
 
 // Lanes are counted by index, because that is what compilers turn into vectors.
 #![allow(clippy::needless_range_loop)]
@@ -145,7 +149,8 @@ side!(2, 16 groups of 16, 8 words, 4 sums);
 side!(4, 16 groups of 16, 8 words, 2 sums);
 side!(8, 16 groups of 16, 4 words, 1 sums);
 
-/// The sums over all subsets of a few players; of the last players of all there may be fewer, and none of their subsets is asked for.
+/// The sums over all subsets of a few players; of the last players of all there may be fewer, and none of
+/// their subsets is asked for.
 #[inline(always)]
 fn tabulate<const L: usize, const SUBSETS: usize>(players: &[[f64; L]], table: &mut [[f64; L]; SUBSETS]) {
     table[0] = [0.0; L];

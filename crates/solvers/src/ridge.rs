@@ -1,7 +1,8 @@
 //! Weighted ridge regression: least squares with a penalty on the squares of the coefficients.
 //!
-//! The Gram matrix of the rows gets the penalty on its diagonal; all else is as in [`crate::least_squares`], the step of refinement
-//! included. The intercept is not penalized: it takes the weighted means off rows and targets, whatever the penalty.
+//! The Gram matrix of the rows gets the penalty on its diagonal; all else is as in [`crate::least_squares`],
+//! the step of refinement included. The intercept is not penalized: it takes the weighted means off rows and
+//! targets, whatever the penalty.
 //!
 //! # Source
 //!
@@ -30,8 +31,8 @@ impl Ridge {
         &self.coefficients
     }
 
-    /// The intercepts β, one for each output: what is fitted at `z = p 1`, p being the [centre](Design::centred_at) of the columns.
-    /// `None` for a design [without](Design::with_intercept).
+    /// The intercepts β, one for each output: what is fitted at `z = p 1`, p being the
+    /// [centre](Design::centred_at) of the columns. `None` for a design [without](Design::with_intercept).
     pub fn intercepts(&self) -> Option<&[f64]> {
         self.intercepts.as_deref()
     }
@@ -47,26 +48,29 @@ impl Ridge {
     /// R² = 1 − Σ_k w_k (y_k − β − a_kᵀφ)² / Σ_k w_k (y_k − ȳ)²
     /// ```
     ///
-    /// with the weighted mean ȳ of the targets, or 0 without an intercept. 1 where nothing varies: then nothing is left to explain.
+    /// with the weighted mean ȳ of the targets, or 0 without an intercept. 1 where nothing varies: then
+    /// nothing is left to explain.
     pub fn determination(&self) -> &[f64] {
         &self.determination
     }
 
-    /// Rank of what was solved: n with a penalty, else that of the rows, an intercept not counted. `None` where it is not known,
-    /// which is for thousands of players alone.
+    /// Rank of what was solved: n with a penalty, else that of the rows, an intercept not counted. `None`
+    /// where it is not known, which is for thousands of players alone.
     pub fn rank(&self) -> Option<usize> {
         self.rank
     }
 }
 
-/// Minimizes `Σ_k w_k (β + (z_k − p 1)ᵀ x − y_k)² + α ‖x‖²` for each of `outputs` columns of `targets` (m × k, row-major), with the
-/// intercept β only if the design has one.
+/// Minimizes `Σ_k w_k (β + (z_k − p 1)ᵀ x − y_k)² + α ‖x‖²` for each of `outputs` columns of `targets` (m ×
+/// k, row-major), with the intercept β only if the design has one.
 ///
-/// Unlike in [`least_squares`](crate::least_squares()) a common factor of all weights matters: it divides the penalty α. With α = 0 the
-/// coefficients are those of [`least_squares`](crate::least_squares()), of minimum norm where they are not unique.
+/// Unlike in [`least_squares`](crate::least_squares()) a common factor of all weights matters: it divides the
+/// penalty α. With α = 0 the coefficients are those of [`least_squares`](crate::least_squares()), of minimum
+/// norm where they are not unique.
 ///
-/// The tests hold coefficients to 1e-10 of the largest against normal equations that are written out, for 1 to 130 players and penalties
-/// from 10⁻³ to 10³. Costs what least squares cost, `O(m' n² + n³/3)` time at most, on one thread.
+/// The tests hold coefficients to 1e-10 of the largest against normal equations that are written out, for 1
+/// to 130 players and penalties from 10⁻³ to 10³. Costs what least squares cost, `O(m' n² + n³/3)` time at
+/// most, on one thread.
 ///
 /// ```
 /// use apportion_games::Coalitions;
@@ -84,8 +88,9 @@ impl Ridge {
 ///
 /// # Errors
 ///
-/// [`SolverError`] for a penalty that is negative or not finite, another number of targets than m × k, targets that are not finite, no
-/// rows, solutions that overflow, and an eigen-decomposition that does not converge.
+/// [`SolverError`] for a penalty that is negative or not finite, another number of targets than m × k,
+/// targets that are not finite, no rows, solutions that overflow, and an eigen-decomposition that does not
+/// converge.
 pub fn ridge(
     design: &Design<'_>,
     targets: &[f64],

@@ -2,7 +2,8 @@
 //!
 //! # Notation
 //!
-//! `z` a row of bits, `s` its size, `y` its target, `w` its weight, `c` the sum that the coefficients must have, `P = I − 11ᵀ/n`.
+//! `z` a row of bits, `s` its size, `y` its target, `w` its weight, `c` the sum that the coefficients must
+//! have, `P = I − 11ᵀ/n`.
 //!
 //! # Forms
 //!
@@ -10,18 +11,18 @@
 //!
 //! *About a centre*: without intercept ρ = p 1, the centre of the design; 0 for the bits themselves.
 //!
-//! *About the mean*: an intercept is fitted by taking the weighted means z̄ and ȳ off rows and targets, so that ρ = z̄ whatever the
-//! centre. Minimum norm then concerns the coefficients alone.
+//! *About the mean*: an intercept is fitted by taking the weighted means z̄ and ȳ off rows and targets, so
+//! that ρ = z̄ whatever the centre. Minimum norm then concerns the coefficients alone.
 //!
-//! *Projected*: under the constraint (Leverage SHAP, Lemma 3.1), rows `a = P z = z − (s/n) 1` with targets `b = y − (s/n) c`. Instead
-//! of a row its complement may be used, with the opposite sign. The smaller of the two is: it has fewer ones, and centring it loses
-//! fewer digits.
+//! *Projected*: under the constraint (Leverage SHAP, Lemma 3.1), rows `a = P z = z − (s/n) 1` with targets
+//! `b = y − (s/n) c`. Instead of a row its complement may be used, with the opposite sign. The smaller of the
+//! two is: it has fewer ones, and centring it loses fewer digits.
 //!
 //! # Pairs as one row
 //!
-//! Projected rows are antisymmetric: the complement has row `−a`. So are rows about ½, and rows about the mean where every row has
-//! its complement with the same weight, as the mean is ½ then. A pair (y, ȳ) acts as one row: with `d = (b − b̄)/2` and
-//! `q = (b + b̄)/2`,
+//! Projected rows are antisymmetric: the complement has row `−a`. So are rows about ½, and rows about the
+//! mean where every row has its complement with the same weight, as the mean is ½ then. A pair (y, ȳ) acts as
+//! one row: with `d = (b − b̄)/2` and `q = (b + b̄)/2`,
 //!
 //! ```text
 //! w (a·u − b)² + w (−a·u − b̄)² = 2w (a·u − d)² + 2w q²
@@ -29,8 +30,8 @@
 //! about ½:    d = (y − ȳ)/2,                     q = (y + ȳ)/2,  less its mean where there is an intercept
 //! ```
 //!
-//! one row of weight 2w, and a part of the error that no coefficients can change. What both targets have in common drops out of `d`
-//! before it costs digits.
+//! one row of weight 2w, and a part of the error that no coefficients can change. What both targets have in
+//! common drops out of `d` before it costs digits.
 
 use crate::bits::BitRows;
 use crate::design::{Design, Pairs};
@@ -51,7 +52,8 @@ pub(crate) enum Form {
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
     pub(crate) bits: BitRows,
-    /// Weights, scaled by a power of two so that the largest is about 1; twice that of a member where a pair acts as one row.
+    /// Weights, scaled by a power of two so that the largest is about 1; twice that of a member where a pair
+    /// acts as one row.
     pub(crate) weights: Vec<f64>,
     /// The power of two: scaled weight = weight · `scale`.
     pub(crate) scale: f64,
@@ -72,8 +74,9 @@ pub(crate) struct Rows {
 pub(crate) struct Targets {
     /// What is to be fitted, without the offset.
     pub(crate) values: Vec<f64>,
-    /// What the targets have in common. Kept apart because it may be much larger than what distinguishes the targets. About the
-    /// mean, and in pairs with an intercept, it is what the intercept explains; else [`Rows::drift`] says how it enters.
+    /// What the targets have in common. Kept apart because it may be much larger than what distinguishes the
+    /// targets. About the mean, and in pairs with an intercept, it is what the intercept explains; else
+    /// [`Rows::drift`] says how it enters.
     pub(crate) offset: f64,
     /// The part of the residual sum of squares that no coefficients change, for scaled weights.
     pub(crate) rest: f64,
@@ -200,9 +203,9 @@ impl Rows {
         if total > 0.0 { sum / total } else { 0.0 }
     }
 
-    /// Moves what the values still have in common to the offset: once the coefficients explain the offset, it should be small. No
-    /// digits of small values are lost: values and offset keep their sum; but where an intercept explains the offset, the values have
-    /// the mean 0, and the offset may be rounded.
+    /// Moves what the values still have in common to the offset: once the coefficients explain the offset, it
+    /// should be small. No digits of small values are lost: values and offset keep their sum; but where an
+    /// intercept explains the offset, the values have the mean 0, and the offset may be rounded.
     pub(crate) fn move_offset(&self, targets: &mut Targets) {
         let values = &mut targets.values;
         let signed: Vec<f64> = values.iter().enumerate().map(|(row, value)| self.sign(row) * value).collect();
@@ -213,8 +216,9 @@ impl Rows {
         targets.offset = moved;
     }
 
-    /// `Σ_k w_k σ_k a_k` with the signs σ: what a common offset of all targets adds to the right-hand side. Counted in integers for
-    /// each group of equal weights, so that it is exactly zero where every group is symmetric in the players, or in rows about ½.
+    /// `Σ_k w_k σ_k a_k` with the signs σ: what a common offset of all targets adds to the right-hand side.
+    /// Counted in integers for each group of equal weights, so that it is exactly zero where every group is
+    /// symmetric in the players, or in rows about ½.
     ///
     /// `None` where offsets do not enter: in pairs they cancel, and an intercept explains them.
     pub(crate) fn drift(&self, groups: &Groups) -> Option<Vec<f64>> {
@@ -249,8 +253,8 @@ impl Rows {
     }
 }
 
-/// Units of targets, one for each output: powers of two near the largest number, so that neither squares nor differences leave the range of
-/// numbers, and nothing but the exponent of a result depends on the scale.
+/// Units of targets, one for each output: powers of two near the largest number, so that neither squares nor
+/// differences leave the range of numbers, and nothing but the exponent of a result depends on the scale.
 pub(crate) fn units(targets: &[f64], outputs: usize, sums: Option<&[f64]>) -> Vec<f64> {
     let largest = |output: usize| {
         let targets = targets.iter().skip(output).step_by(outputs);

@@ -11,13 +11,15 @@ use crate::rows::{Form, Rows, Targets};
 
 /// Players up to which the matrix is always factored.
 ///
-/// Solve and certificate together take, on one core of an AMD EPYC (Zen 5), factored and matrix-free: at (n, m) = (1000, 5000) 68 ms and
-/// 53 ms, (1000, 20 000) 136 and 82, (2000, 10 000) 0.44 s and 0.19 s, (2000, 40 000) 1.1 and 0.31, (4000, 20 000) 4.0 and 0.66; `cargo run
-/// --release -p apportion-solvers --example timing n m`. So nothing but the time of a second is lost up to here, and the certificate is
-/// computed rather than measured.
+/// Solve and certificate together take, on one core of an AMD EPYC (Zen 5), factored and matrix-free: at (n,
+/// m) = (1000, 5000) 68 ms and 53 ms, (1000, 20 000) 136 and 82, (2000, 10 000) 0.44 s and 0.19 s, (2000,
+/// 40 000) 1.1 and 0.31, (4000, 20 000) 4.0 and 0.66;
+/// `cargo run --release -p apportion-solvers --example timing n m`. So nothing but the time of a second is
+/// lost up to here, and the certificate is computed rather than measured.
 const FACTORED_UP_TO: usize = 2000;
 
-/// Players up to which it is factored where conjugate gradients do not settle, or do not tell the rank. It takes 200 MB.
+/// Players up to which it is factored where conjugate gradients do not settle, or do not tell the rank. It
+/// takes 200 MB.
 const FACTORED_AT_MOST: usize = 5000;
 
 /// What conjugate gradients leave of `‖Aᵀ W b‖`, the gradient at zero.
@@ -71,7 +73,8 @@ fn check_memory(players: usize) -> Result<(), SolverError> {
     )?)
 }
 
-/// The rows of a design with the inverse of their Gram matrix, to whose diagonal a penalty is added; one for all outputs.
+/// The rows of a design with the inverse of their Gram matrix, to whose diagonal a penalty is added; one for
+/// all outputs.
 pub(crate) struct System {
     pub(crate) rows: Rows,
     /// The origin ρ of the rows.
@@ -145,8 +148,8 @@ impl System {
         Ok(Self { rows, origin, total, kernel, inverse: Inverse::Factored(factor), drift, penalty })
     }
 
-    /// Solves and refines; what the solution leaves of the targets stays in `remaining`. One output after the other. The rank is not
-    /// known any more where conjugate gradients do not settle.
+    /// Solves and refines; what the solution leaves of the targets stays in `remaining`. One output after the
+    /// other. The rank is not known any more where conjugate gradients do not settle.
     pub(crate) fn solve(&mut self, remaining: &mut [Targets]) -> Vec<f64> {
         let n = self.rows.bits.players;
         let mut solution = vec![0.0; n * remaining.len()];

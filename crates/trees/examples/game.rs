@@ -1,4 +1,5 @@
-//! Times the path-dependent game: microseconds per coalition of the row of zeros, in batches of 100 000, on one thread.
+//! Times the path-dependent game: microseconds per coalition of the row of zeros, in batches of 100 000, on
+//! one thread.
 //!
 //! `cargo run --release -p apportion-trees --example game -- MODEL...`
 

@@ -1,4 +1,5 @@
-//! What Owen values take over hierarchies of groups, beside groups of one level and Shapley values: microseconds per row, the least of five.
+//! What Owen values take over hierarchies of groups, beside groups of one level and Shapley values:
+//! microseconds per row, the least of five.
 //!
 //! `cargo run --release -p apportion-trees --example levels`
 

@@ -1,5 +1,5 @@
-//! What exact values of outputs take: `cargo run --release -p apportion-trees --example linked -- MODEL ROWS` for background sets of
-//! 1, 10 and 100 rows. ROWS is a file of little-endian doubles, row after row.
+//! What exact values of outputs take: `cargo run --release -p apportion-trees --example linked -- MODEL ROWS`
+//! for background sets of 1, 10 and 100 rows. ROWS is a file of little-endian doubles, row after row.
 
 use std::time::Instant;
 

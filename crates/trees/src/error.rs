@@ -10,7 +10,8 @@ use crate::engine::settings::Kernel;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// A model file that could not be read, or a model that has not what is asked for: covers, constant leaves, a known link.
+    /// A model file that could not be read, or a model that has not what is asked for: covers, constant
+    /// leaves, a known link.
     #[error(transparent)]
     Model(ModelError),
     /// A sound model of a kind that cannot be explained here.
@@ -89,7 +90,8 @@ pub enum TreeError {
         steps: u64,
         /// The most that are allowed.
         most: u64,
-        /// Features or groups in which the costliest pair of rows goes different ways; `None` for more than 62.
+        /// Features or groups in which the costliest pair of rows goes different ways; `None` for more
+        /// than 62.
         parting: Option<usize>,
         /// The row of that pair.
         row: usize,

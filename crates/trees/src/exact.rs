@@ -9,22 +9,23 @@ use crate::error::TreeError;
 
 /// Exact values of one game of an ensemble, whichever game that is.
 ///
-/// Each question has two forms. [`values`](Self::values), [`interactions`](Self::interactions) and [`plan`](Self::plan) take anything that
-/// is a [`Value`]. Those whose names end in `of` take a reference, and can be asked of a `dyn Exact`.
+/// Each question has two forms. [`values`](Self::values), [`interactions`](Self::interactions) and
+/// [`plan`](Self::plan) take anything that is a [`Value`]. Those whose names end in `of` take a reference,
+/// and can be asked of a `dyn Exact`.
 ///
 /// There are four kinds of values:
 ///
 /// - **semivalues of features**: Shapley, Banzhaf and all others;
-/// - **coalitional values of features in groups**: Owen, Banzhaf-Owen, and every other pair of a semivalue between the groups and one within
-///   them,
+/// - **coalitional values of features in groups**: Owen, Banzhaf-Owen, and every other pair of a semivalue
+///   between the groups and one within them,
 ///
 ///   ```text
 ///   g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
 ///   ```
 ///
-///   (Kotsiopoulos et al., *Approximation of group explainers with coalition structure using Monte Carlo sampling on the product space of
-///   coalitions and features*, 2023, equation 3.13). Groups of one, and one group of all, reduce it to the semivalue between the groups
-///   and to that within;
+///   (Kotsiopoulos et al., *Approximation of group explainers with coalition structure using Monte Carlo
+///   sampling on the product space of coalitions and features*, 2023, equation 3.13). Groups of one, and one
+///   group of all, reduce it to the semivalue between the groups and to that within;
 /// - **semivalues of groups** in the quotient game `v^P(A) = v(∪_{j∈A} S_j)` (definition 2.1);
 /// - **two-step Shapley values of features in groups**, of the game less v(∅) (equation 3.19),
 ///
@@ -32,8 +33,9 @@ use crate::error::TreeError;
 ///   TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j
 ///   ```
 ///
-/// All are accurate to rounding: efficient values and the base add up to the prediction within 1e-12 of the largest. They do not depend on
-/// the number of threads. What a value takes in time and memory stands with each oracle.
+/// All are accurate to rounding: efficient values and the base add up to the prediction within 1e-12 of the
+/// largest. They do not depend on the number of threads. What a value takes in time and memory stands with
+/// each oracle.
 ///
 /// ```
 /// use apportion_games::{Partition, Rows};
@@ -61,33 +63,38 @@ pub trait Exact: Send + Sync {
     /// v(∅) of every explicand, per output.
     fn base(&self) -> &[f64];
 
-    /// The values of all players, for every output and each of the rows: rows × players × outputs. The players are the features, or the
-    /// groups in their order.
+    /// The values of all players, for every output and each of the rows: rows × players × outputs. The
+    /// players are the features, or the groups in their order.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`](apportion_games::GameError::Width) where rows have another number of columns than the model has features;
-    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) where a linear model has to compute with an infinite value;
-    /// [`GameError::PartitionOfOthers`](apportion_games::GameError::PartitionOfOthers) for groups of another number of players;
-    /// [`TreeError::Value`] for weights by size of another number of features, of groups, or of members of some group;
-    /// [`TreeError::Unsupported`] for a value that is none of these, and [`TreeError::Kernel`] or [`TreeError::Unsupported`] for a kernel
-    /// that the settings ask for and that cannot be used.
+    /// [`GameError::Width`](apportion_games::GameError::Width) where rows have another number of columns than
+    /// the model has features; [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) where
+    /// a linear model has to compute with an infinite value;
+    /// [`GameError::PartitionOfOthers`](apportion_games::GameError::PartitionOfOthers) for groups of another
+    /// number of players; [`TreeError::Value`] for weights by size of another number of features, of groups,
+    /// or of members of some group; [`TreeError::Unsupported`] for a value that is none of these, and
+    /// [`TreeError::Kernel`] or [`TreeError::Unsupported`] for a kernel that the settings ask for and that
+    /// cannot be used.
     fn values_of(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, TreeError>;
 
-    /// The interaction indices of all pairs of features by a semivalue, or of all pairs of groups by one of the quotient game: rows ×
-    /// players × players × outputs, symmetric in the players. What stands on the diagonal is what `diagonal` says.
+    /// The interaction indices of all pairs of features by a semivalue, or of all pairs of groups by one of
+    /// the quotient game: rows × players × players × outputs, symmetric in the players. What stands on the
+    /// diagonal is what `diagonal` says.
     ///
     /// ```text
     /// I_ij = Σ_{S ⊆ N∖ij} M(s, n − 2 − s) [v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S)]
     /// ```
     ///
-    /// with M the moments of the semivalue: the Shapley and the Banzhaf interaction index (Grabisch and Roubens, *An axiomatic approach to
-    /// the concept of interaction among players in cooperative games*, 1999), and so on for every semivalue. With [`Diagonal::Remainder`]
-    /// Shapley interactions are those of shap and of XGBoost's `pred_interactions`.
+    /// with M the moments of the semivalue: the Shapley and the Banzhaf interaction index (Grabisch and
+    /// Roubens, *An axiomatic approach to the concept of interaction among players in cooperative games*,
+    /// 1999), and so on for every semivalue. With [`Diagonal::Remainder`] Shapley interactions are those of
+    /// shap and of XGBoost's `pred_interactions`.
     ///
     /// # Errors
     ///
-    /// As [`values_of`](Self::values_of); [`TreeError::TooManyPairs`] where the result does not fit into memory.
+    /// As [`values_of`](Self::values_of); [`TreeError::TooManyPairs`] where the result does not fit into
+    /// memory.
     fn interactions_of(
         &self,
         value: &Value,
@@ -95,22 +102,25 @@ pub trait Exact: Send + Sync {
         rows: Rows<'_>,
     ) -> Result<Attributions, TreeError>;
 
-    /// The [interaction indices](apportion_values::interactions) of all coalitions of up to `order` features, or groups of them in the quotient
-    /// game, that act together in some tree: for each row those of its game, sparse. Every other coalition's index is zero.
+    /// The [interaction indices](apportion_values::interactions) of all coalitions of up to `order` features,
+    /// or groups of them in the quotient game, that act together in some tree: for each row those of its
+    /// game, sparse. Every other coalition's index is zero.
     ///
     /// ```text
     /// I(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) Δ_K v(S),        1 ≤ |K| ≤ s
     /// ```
     ///
-    /// With d the players of a path, a row takes C(d, ≤ s) additions for each leaf, and each pattern of decisions that occurs among 1024 rows
-    /// C(d, ≤ s) for each pattern of the background, or C(d, ≤ s) · d in the path-dependent game; rows × coalitions × outputs numbers of memory.
-    /// What does not depend on the rows is kept for the order and groups that were asked for last.
+    /// With d the players of a path, a row takes C(d, ≤ s) additions for each leaf, and each pattern of
+    /// decisions that occurs among 1024 rows C(d, ≤ s) for each pattern of the background, or C(d, ≤ s) · d
+    /// in the path-dependent game; rows × coalitions × outputs numbers of memory. What does not depend on the
+    /// rows is kept for the order and groups that were asked for last.
     ///
     /// # Errors
     ///
-    /// As [`values_of`](Self::values_of); [`TreeError::Unsupported`] for generalized values, for paths of more than 64 players, and of outputs
-    /// behind a link; [`TreeError::Value`] for an order that cannot be, or more than 2^20 coalitions times outputs; [`TreeError::TooManyPairs`] where
-    /// the result does not fit into memory.
+    /// As [`values_of`](Self::values_of); [`TreeError::Unsupported`] for generalized values, for paths of
+    /// more than 64 players, and of outputs behind a link; [`TreeError::Value`] for an order that cannot be,
+    /// or more than 2^20 coalitions times outputs; [`TreeError::TooManyPairs`] where the result does not fit
+    /// into memory.
     fn indices_of(
         &self,
         index: &InteractionIndex,
@@ -119,8 +129,8 @@ pub trait Exact: Send + Sync {
         rows: Rows<'_>,
     ) -> Result<Vec<Interactions>, TreeError>;
 
-    /// What [`values_of`](Self::values_of) would do with `count` rows, of which `sample` has some, and the time that it would take. It is
-    /// predicted from the model and the rows, not measured.
+    /// What [`values_of`](Self::values_of) would do with `count` rows, of which `sample` has some, and the
+    /// time that it would take. It is predicted from the model and the rows, not measured.
     ///
     /// # Errors
     ///

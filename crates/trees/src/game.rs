@@ -2,14 +2,15 @@
 //!
 //! # Notation
 //!
-//! `x` is the explicand. At a node, `r_l` and `r_r` are the covers of its children over its own cover: the shares of the training weight
-//! that went left and right there. `E(node)` is what a tree expects below a node.
+//! `x` is the explicand. At a node, `r_l` and `r_r` are the covers of its children over its own cover: the
+//! shares of the training weight that went left and right there. `E(node)` is what a tree expects below a
+//! node.
 //!
 //! # From the leaves up
 //!
-//! Followed from the root, a coalition takes a branch at every split, and two at an absent feature. From the leaves up there is nothing to
-//! follow: each node of a tree is visited once for 64 coalitions, and a split selects, without a branch, between the expectation of
-//! the child that x goes to and the mean of both.
+//! Followed from the root, a coalition takes a branch at every split, and two at an absent feature. From the
+//! leaves up there is nothing to follow: each node of a tree is visited once for 64 coalitions, and a split
+//! selects, without a branch, between the expectation of the child that x goes to and the mean of both.
 
 use apportion_games::{Coalition, Coalitions, Game, GameError, SubGame, parallel};
 
@@ -20,7 +21,8 @@ use apportion_models::tree::Node;
 /// Coalitions that are taken through the trees together.
 const LANES: usize = 64;
 
-/// The game of what an ensemble predicts on average where only some features are known, by the training cover of its branches.
+/// The game of what an ensemble predicts on average where only some features are known, by the training cover
+/// of its branches.
 ///
 /// ```text
 /// v(S) = base + Σ_trees E(root)      E(leaf)  = its value
@@ -28,14 +30,17 @@ const LANES: usize = 64;
 ///                                    E(split) = r_l E(left) + r_r E(right)         otherwise
 /// ```
 ///
-/// with r the cover of a child over that of the split (for XGBoost a sum of hessians). v(N) is the margin of the explicand, to
-/// the last bit. No background is needed: the trees remember the data that they were trained on, in so far as their splits tell. This is
-/// the game of TreeSHAP (Lundberg, Erion and Lee, *Consistent individualized feature attribution for tree ensembles*, 2018;
-/// Lundberg et al., *From local explanations to global understanding with explainable AI for trees*, 2020) and of the tree-based Banzhaf
-/// values of Karczmarz et al., *Improved feature importance computation for tree models based on the Banzhaf value*, 2022.
+/// with r the cover of a child over that of the split (for XGBoost a sum of hessians). v(N) is the margin of
+/// the explicand, to the last bit. No background is needed: the trees remember the data that they were
+/// trained on, in so far as their splits tell. This is the game of TreeSHAP (Lundberg, Erion and Lee,
+/// *Consistent individualized feature attribution for tree ensembles*, 2018; Lundberg et al., *From local
+/// explanations to global understanding with explainable AI for trees*, 2020) and of the tree-based Banzhaf
+/// values of Karczmarz et al., *Improved feature importance computation for tree models based on the Banzhaf
+/// value*, 2022.
 ///
-/// A coalition takes O(nodes) time, and no model is asked: 0.3 to 0.4 µs for 100 trees of depth 4 in batches of 64 and more, on one core
-/// of an Intel Xeon (Sapphire Rapids): `cargo run --release -p apportion-trees --example game`.
+/// A coalition takes O(nodes) time, and no model is asked: 0.3 to 0.4 µs for 100 trees of depth 4 in batches
+/// of 64 and more, on one core of an Intel Xeon (Sapphire Rapids):
+/// `cargo run --release -p apportion-trees --example game`.
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game};
@@ -45,7 +50,8 @@ const LANES: usize = 64;
 /// let game = PathDependentGame::new(&model, &[0.0, 9.0])?;
 /// let mut values = [0.0; 4];
 /// game.values(&Coalitions::from_masks(2, 0..4), &mut values)?;
-/// // Where the first feature is low, 6 of 10 rows, the tree asks for the second, which halves them: 1 if low, 3 if high. Else it says 5.
+/// // Where the first feature is low, 6 of 10 rows, the tree asks for the second, which halves them: 1 if
+/// // low, 3 if high. Else it says 5.
 /// let wanted = [0.5 + 0.6 * 2.0 + 0.4 * 5.0, 0.5 + 2.0, 0.5 + 0.6 * 3.0 + 0.4 * 5.0, 0.5 + 3.0];
 /// assert!(values.iter().zip(wanted).all(|(value, wanted)| (value - wanted).abs() < 1e-15));
 /// # Ok::<(), apportion_trees::TreeError>(())
@@ -61,13 +67,15 @@ pub struct PathDependentGame<'a> {
 }
 
 impl<'a> PathDependentGame<'a> {
-    /// The game of `explicand`, one value per feature with NaN for a missing one. Takes O(nodes) time and 9 bytes per node.
+    /// The game of `explicand`, one value per feature with NaN for a missing one. Takes O(nodes) time and 9
+    /// bytes per node.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Cover`](crate::ModelError::Cover), [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) and
-    /// [`ModelError::JointSplits`](crate::ModelError::JointSplits) where the model does not define the game; [`GameError::Width`] where the explicand has another
-    /// number of values than the model has features.
+    /// [`ModelError::Cover`](crate::ModelError::Cover),
+    /// [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) and
+    /// [`ModelError::JointSplits`](crate::ModelError::JointSplits) where the model does not define the game;
+    /// [`GameError::Width`] where the explicand has another number of values than the model has features.
     pub fn new(ensemble: &'a Ensemble, explicand: &[f64]) -> Result<Self, TreeError> {
         ensemble.check_covers()?;
         let what = || "the explicand".to_owned();

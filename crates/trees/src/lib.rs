@@ -17,12 +17,13 @@
 //! | [`TreeError`] | why a model or rows were refused |
 //! | [`Ensemble`], [`ReadOptions`], [`Rounds`], [`Words`], [`Link`], [`LinkedEnsemble`], [`Origin`], [`ModelError`] | the models: of the crate [`apportion-models`](apportion_models), which reads their files |
 //!
-//! Models come from XGBoost, LightGBM, CatBoost, scikit-learn, treelite and ONNX: see [`Ensemble::from_bytes`]. Any number of outputs,
-//! missing values, categorical splits and linear leaves are honoured. No kernel asks which library a model comes from: the
-//! [inside](apportion_models::tree) of an ensemble is the same for all.
+//! Models come from XGBoost, LightGBM, CatBoost, scikit-learn, treelite and ONNX: see
+//! [`Ensemble::from_bytes`]. Any number of outputs, missing values, categorical splits and linear leaves are
+//! honoured. No kernel asks which library a model comes from: the [inside](apportion_models::tree) of an
+//! ensemble is the same for all.
 //!
-//! Shapes: rows are row-major `f64`, one column per feature, NaN for a missing value. With n features and k outputs, predictions are
-//! rows × k and values rows × n × k; quotient values of m groups are rows × m × k.
+//! Shapes: rows are row-major `f64`, one column per feature, NaN for a missing value. With n features and k
+//! outputs, predictions are rows × k and values rows × n × k; quotient values of m groups are rows × m × k.
 //!
 //! # Example
 //!
@@ -44,11 +45,12 @@
 //!
 //! # Accuracy and speed
 //!
-//! The tests hold values to 1e-12 of the prediction, against enumeration on random ensembles and against ground truth on trained
-//! models; on trees of depth 24 and 200 to 1e-12 of the largest value, against exact fractions (1.5e-15 is the most seen). A model of
-//! 100 trees of depth 4 takes 4 to 5 µs per row on one core of an Intel Xeon (Sapphire Rapids), against one baseline or 100
-//! background rows alike, where 1000 rows are explained: `python3 benches/rivals/compare.py`. Owen values against one baseline take 1.3
-//! times as long as Shapley values (500 trees of depth 8, 100 features in 20 groups).
+//! The tests hold values to 1e-12 of the prediction, against enumeration on random ensembles and against
+//! ground truth on trained models; on trees of depth 24 and 200 to 1e-12 of the largest value, against exact
+//! fractions (1.5e-15 is the most seen). A model of 100 trees of depth 4 takes 4 to 5 µs per row on one core
+//! of an Intel Xeon (Sapphire Rapids), against one baseline or 100 background rows alike, where 1000 rows are
+//! explained: `python3 benches/rivals/compare.py`. Owen values against one baseline take 1.3 times as long as
+//! Shapley values (500 trees of depth 8, 100 features in 20 groups).
 //!
 //! This crate reads no model files, does no sampling and knows no estimators.
 

@@ -6,22 +6,23 @@ pub enum Kernel {
     /// Whichever of the others is best for the number of players and the number of rows per weight.
     #[default]
     Auto,
-    /// Counts of common bits of columns, over rows grouped by equal weight. Exact integers times weights; fast where many rows
-    /// share a weight.
+    /// Counts of common bits of columns, over rows grouped by equal weight. Exact integers times weights;
+    /// fast where many rows share a weight.
     Popcount,
-    /// Dense products of panels of unpacked rows, scaled by the square roots of the weights. For weights that are mostly
-    /// distinct.
+    /// Dense products of panels of unpacked rows, scaled by the square roots of the weights. For weights that
+    /// are mostly distinct.
     Panels,
-    /// Not at all: conjugate gradients on the rows, whose memory is that of the rows. For thousands of players; see
-    /// [`least_squares_with`](crate::least_squares_with).
+    /// Not at all: conjugate gradients on the rows, whose memory is that of the rows. For thousands of
+    /// players; see [`least_squares_with`](crate::least_squares_with).
     MatrixFree,
 }
 
 /// The popcount kernel is chosen where its words hold at least this many rows on average.
 ///
-/// A word costs as much as 5 rows of the dense product with AVX-512, 8 with AVX2 alone; the rule is the same on every machine, so
-/// that the choice is, too. `cargo run --release -p apportion-solvers --example timing` compares the two: on one core of an Intel
-/// Xeon (Sapphire Rapids) the whole solve at n = 1000 takes 58 ms against 93 ms with 10 rows a word, 116 ms against 790 ms with 50.
+/// A word costs as much as 5 rows of the dense product with AVX-512, 8 with AVX2 alone; the rule is the same
+/// on every machine, so that the choice is, too. `cargo run --release -p apportion-solvers --example timing`
+/// compares the two: on one core of an Intel Xeon (Sapphire Rapids) the whole solve at n = 1000 takes 58 ms
+/// against 93 ms with 10 rows a word, 116 ms against 790 ms with 50.
 const ROWS_PER_WORD: usize = 8;
 
 /// Rows of one weight: positions `start..end` of the order in [`Groups`].

@@ -2,9 +2,11 @@
 //!
 //! Two kernels, chosen by how many rows share a weight:
 //!
-//! - [`popcount`] groups the rows by weight, transposes each group to column bit-vectors of whole words, and counts the common
-//!   bits of two columns. Its cost is `n²/2` per *word* of those vectors, however few of the 64 bits are in use.
-//! - [`panels`] unpacks rows into panels of f64 and multiplies densely. Its cost is `n²` floating-point operations per *row*.
+//! - [`popcount`] groups the rows by weight, transposes each group to column bit-vectors of whole words, and
+//!   counts the common bits of two columns. Its cost is `n²/2` per *word* of those vectors, however few of
+//!   the 64 bits are in use.
+//! - [`panels`] unpacks rows into panels of f64 and multiplies densely. Its cost is `n²` floating-point
+//!   operations per *row*.
 
 mod groups;
 mod panels;
@@ -55,8 +57,9 @@ pub(crate) fn centre(matrix: &mut Mat<f64>) {
     }
 }
 
-/// The Gram matrix of rows `z − ρ` from that of the rows `z`, in place: `G_ij − ρ_i s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii`
-/// is the weight of the rows that hold player i (bits are their own squares) and W that of all rows.
+/// The Gram matrix of rows `z − ρ` from that of the rows `z`, in place:
+/// `G_ij − ρ_i s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii` is the weight of the rows that hold player i
+/// (bits are their own squares) and W that of all rows.
 pub(crate) fn move_origin(matrix: &mut Mat<f64>, origin: &[f64], total: f64) {
     let held: Vec<f64> = (0..matrix.nrows()).map(|i| matrix[(i, i)]).collect();
     // Zero about the mean.

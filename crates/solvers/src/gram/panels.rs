@@ -1,5 +1,5 @@
-//! Gram matrix by dense products of panels: rows are unpacked to f64, a panel at a time, scaled by the square roots of their
-//! weights.
+//! Gram matrix by dense products of panels: rows are unpacked to f64, a panel at a time, scaled by the square
+//! roots of their weights.
 
 use apportion_games::Cancellation;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};

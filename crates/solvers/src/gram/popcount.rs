@@ -1,8 +1,9 @@
 //! Gram matrix by counting common bits of columns.
 //!
-//! The rows of one weight are cut into words of 64. A word is transposed, so that one `u64` holds a column's bits of those 64
-//! rows; entry (i, j) then grows by `w · |c_i ∧ c_j|`. Eight columns j lie side by side in one vector, so that counting,
-//! converting and weighing take a few vector instructions for 8 entries and up to 64 rows.
+//! The rows of one weight are cut into words of 64. A word is transposed, so that one `u64` holds a column's
+//! bits of those 64 rows; entry (i, j) then grows by `w · |c_i ∧ c_j|`. Eight columns j lie side by side in
+//! one vector, so that counting, converting and weighing take a few vector instructions for 8 entries and up
+//! to 64 rows.
 //!
 //! Work is cut into blocks of words that stay in the second-level cache: nothing of size m × n is ever held.
 
@@ -17,7 +18,8 @@ use crate::bits::{BitRows, multiversioned, transpose};
 
 /// Columns side by side.
 const LANES: usize = 8;
-/// Rows of the Gram matrix that are computed together, so that a loaded vector of columns is used several times.
+/// Rows of the Gram matrix that are computed together, so that a loaded vector of columns is used several
+/// times.
 const ROWS: usize = 4;
 /// Words per block: 128 words of 1000 columns are 1 MiB.
 const BLOCK: usize = 128;
@@ -75,7 +77,8 @@ pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
     gram
 }
 
-/// Writes the bits of up to 64 rows as word `word` of every column. Word `t` of tile `c` is at `block[c · BLOCK + t]`.
+/// Writes the bits of up to 64 rows as word `word` of every column. Word `t` of tile `c` is at
+/// `block[c · BLOCK + t]`.
 fn transpose_word(rows: &BitRows, members: &[u32], word: usize, block: &mut [Columns]) {
     for (column, tiles) in block.chunks_mut(64 / LANES * BLOCK).enumerate() {
         let mut square = [0; 64];
@@ -90,7 +93,8 @@ fn transpose_word(rows: &BitRows, members: &[u32], word: usize, block: &mut [Col
 }
 
 multiversioned! {
-    /// Adds what the words of a block contribute to the lower triangle: row `i` of the Gram matrix is `sums[i · tiles ..]`.
+    /// Adds what the words of a block contribute to the lower triangle: row `i` of the Gram matrix is
+    /// `sums[i · tiles ..]`.
     fn add_block(segments: &[Segment], block: &[Columns], sums: &mut [Entries]) {
         add_block_body(segments, block, sums);
     }

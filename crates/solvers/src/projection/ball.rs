@@ -19,7 +19,8 @@ impl Ball {
     ///
     /// # Errors
     ///
-    /// [`SolverError::Radius`] for a radius that is not positive and finite, [`SolverError::NotFinite`] for such a centre.
+    /// [`SolverError::Radius`] for a radius that is not positive and finite, [`SolverError::NotFinite`] for
+    /// such a centre.
     pub fn new(centre: Vec<f64>, radius: f64) -> Result<Self, SolverError> {
         check_finite("the centre", &centre)?;
         if !(radius > 0.0 && radius.is_finite()) {

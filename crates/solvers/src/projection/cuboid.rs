@@ -19,7 +19,8 @@ impl Cuboid {
     ///
     /// # Errors
     ///
-    /// [`SolverError::Dimensions`] for bounds of different lengths, [`SolverError::Bounds`] where no finite number is between two of them.
+    /// [`SolverError::Dimensions`] for bounds of different lengths, [`SolverError::Bounds`] where no finite
+    /// number is between two of them.
     pub fn new(lower: Vec<f64>, upper: Vec<f64>) -> Result<Self, SolverError> {
         check_dimensions(upper.len(), lower.len())?;
         for (index, (&lower, &upper)) in lower.iter().zip(&upper).enumerate() {

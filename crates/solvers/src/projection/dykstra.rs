@@ -6,21 +6,23 @@ use crate::rows::{MOST_UNIT, power_of_two_below};
 
 /// The nearest point to `point` in the intersection of `sets`, by Dykstra's algorithm.
 ///
-/// One sweep goes over the sets in turn. Each has a correction p_i, zero at first, that is given back before its projection and taken anew:
+/// One sweep goes over the sets in turn. Each has a correction p_i, zero at first, that is given back before
+/// its projection and taken anew:
 ///
 /// ```text
 /// y_i = P_i(x + p_i),     p_i ← x + p_i − y_i,     x ← y_i                (Algorithm 2)
 /// ```
 ///
-/// Algorithm 2 as printed assigns the new iterate to the old one's name, and breaks where the new one equals an iterate of the same step;
-/// here whole sweeps are compared.
+/// Algorithm 2 as printed assigns the new iterate to the old one's name, and breaks where the new one equals
+/// an iterate of the same step; here whole sweeps are compared.
 ///
 /// # Stopping
 ///
-/// After a sweep in which the points on all sets agree, and the iterate has settled: with `δ` what it moved and `ρ` that over what it moved
-/// in the sweep before, `δ / (1 − ρ)`, what a geometric series has left, is within the tolerance. A sweep that hardly moves the iterate is
-/// not enough: where sets touch, iterates go on creeping (as the inverse cube root of the number of sweeps for a hyperplane that touches
-/// a ball), and between polyhedra they may rest for many sweeps before they move on.
+/// After a sweep in which the points on all sets agree, and the iterate has settled: with `δ` what it moved
+/// and `ρ` that over what it moved in the sweep before, `δ / (1 − ρ)`, what a geometric series has left, is
+/// within the tolerance. A sweep that hardly moves the iterate is not enough: where sets touch, iterates go
+/// on creeping (as the inverse cube root of the number of sweeps for a hyperplane that touches a ball), and
+/// between polyhedra they may rest for many sweeps before they move on.
 ///
 /// # Empty intersections
 ///
@@ -30,19 +32,21 @@ use crate::rows::{MOST_UNIT, power_of_two_below};
 /// Σ_i ⟨p_i, x − y_i⟩ / ‖point − x‖
 /// ```
 ///
-/// away from x. Where sets are apart, corrections grow with every sweep, and so does this. Once it is more than any point of some bounded
-/// set can be away ([`ConvexSet::farthest`]), the intersection is proved empty. Sets that are δ apart within a radius of D take some
-/// `2 D ‖point − x‖ / δ²` sweeps for that. Unbounded sets that are apart end at the iteration limit.
+/// away from x. Where sets are apart, corrections grow with every sweep, and so does this. Once it is more
+/// than any point of some bounded set can be away ([`ConvexSet::farthest`]), the intersection is proved
+/// empty. Sets that are δ apart within a radius of D take some `2 D ‖point − x‖ / δ²` sweeps for that.
+/// Unbounded sets that are apart end at the iteration limit.
 ///
 /// # Cost
 ///
-/// O(sets · d) and one projection for each set per sweep; sweeps converge linearly where polyhedra or sets with inner points in common
-/// meet, at a rate that goes to 1 as they come to touch.
+/// O(sets · d) and one projection for each set per sweep; sweeps converge linearly where polyhedra or sets
+/// with inner points in common meet, at a rate that goes to 1 as they come to touch.
 ///
 /// # Errors
 ///
-/// [`SolverError::EmptyIntersection`], [`SolverError::NotSettled`] at the iteration limit, which says how far sets are apart then,
-/// [`SolverError::NoSets`], [`SolverError::Dimensions`], [`SolverError::NotFinite`] for the point, [`SolverError::Tolerance`].
+/// [`SolverError::EmptyIntersection`], [`SolverError::NotSettled`] at the iteration limit, which says how far
+/// sets are apart then, [`SolverError::NoSets`], [`SolverError::Dimensions`], [`SolverError::NotFinite`] for
+/// the point, [`SolverError::Tolerance`].
 ///
 /// ```
 /// use apportion_solvers::{Cuboid, Hyperplane, Stopping, dykstra};
@@ -105,7 +109,8 @@ pub fn dykstra(
     Err(SolverError::NotSettled { iterations: stopping.iterations, remaining: left, apart })
 }
 
-/// What is left of a geometric series of which `last` and `moved` are two terms, `moved` the later: it and all after it.
+/// What is left of a geometric series of which `last` and `moved` are two terms, `moved` the later: it and
+/// all after it.
 fn geometric_rest(moved: f64, last: f64) -> f64 {
     if moved < last {
         moved / (1.0 - moved / last)
@@ -116,7 +121,8 @@ fn geometric_rest(moved: f64, last: f64) -> f64 {
     }
 }
 
-/// Every common point y has `‖point − x‖ · ‖y − x‖ ≥ Σ_i ⟨p_i, x − y_i⟩`. In a unit in which products are numbers.
+/// Every common point y has `‖point − x‖ · ‖y − x‖ ≥ Σ_i ⟨p_i, x − y_i⟩`. In a unit in which products are
+/// numbers.
 struct Separation {
     /// A power of two.
     unit: f64,

@@ -2,14 +2,15 @@
 //!
 //! # Notation
 //!
-//! `h` the distance of the plane from the ball's centre c, `f` the plane's point nearest to c, `u` the part of `point − c` that is parallel
-//! to the plane. The intersection is the ball about f, in the plane, of radius `r = √(D² − h²)`.
+//! `h` the distance of the plane from the ball's centre c, `f` the plane's point nearest to c, `u` the part
+//! of `point − c` that is parallel to the plane. The intersection is the ball about f, in the plane, of
+//! radius `r = √(D² − h²)`.
 //!
 //! # Accuracy
 //!
-//! `D² − h²` is computed as `(D − h)(D + h)`. It is known to a few units in the last place of `D²`, and r thus to `10⁻¹⁶ D²/r`: where
-//! plane and ball all but touch, the answer is as sensitive to the numbers given, by whatever way it is computed. Distances that differ
-//! from D by rounding count as touching.
+//! `D² − h²` is computed as `(D − h)(D + h)`. It is known to a few units in the last place of `D²`, and r
+//! thus to `10⁻¹⁶ D²/r`: where plane and ball all but touch, the answer is as sensitive to the numbers given,
+//! by whatever way it is computed. Distances that differ from D by rounding count as touching.
 
 use super::{Ball, ConvexSet, Hyperplane, Projection, Stopping, check_dimensions, check_finite, norm};
 use crate::error::SolverError;
@@ -20,11 +21,13 @@ use crate::error::SolverError;
 /// P_K(x) = f + u min(1, √(D² − h²) / ‖u‖)
 /// ```
 ///
-/// For the plane Σφ = v(M) and a ball about 0: `f = c 1`, `h² = d c²`, with c = v(M)/d. The source iterates instead (Algorithm 2). O(d).
+/// For the plane Σφ = v(M) and a ball about 0: `f = c 1`, `h² = d c²`, with c = v(M)/d. The source iterates
+/// instead (Algorithm 2). O(d).
 ///
 /// # Errors
 ///
-/// [`SolverError::EmptyIntersection`] where `h > D`; [`SolverError::Dimensions`], [`SolverError::NotFinite`] for the point.
+/// [`SolverError::EmptyIntersection`] where `h > D`; [`SolverError::Dimensions`], [`SolverError::NotFinite`]
+/// for the point.
 ///
 /// ```
 /// use apportion_solvers::{Ball, Hyperplane, project_on_hyperplane_and_ball};
@@ -49,8 +52,8 @@ pub fn project_on_hyperplane_and_ball(
 /// How [`dykstra_on_hyperplane_and_ball`] goes from one sweep to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sweeps {
-    /// One after the other: the iterates of [`dykstra`](super::dykstra). Where plane and ball touch, they are off by the inverse cube root
-    /// of the number of sweeps.
+    /// One after the other: the iterates of [`dykstra`](super::dykstra). Where plane and ball touch, they are
+    /// off by the inverse cube root of the number of sweeps.
     Plain,
     /// Each is followed as far as its tangent reaches. The default.
     #[default]
@@ -59,23 +62,26 @@ pub enum Sweeps {
 
 /// [`project_on_hyperplane_and_ball`] by Dykstra's algorithm, in two coordinates.
 ///
-/// On a hyperplane and a ball, all iterates of [`dykstra`](super::dykstra) lie in one plane of two dimensions, along u and the normal, and
-/// depend on one number: with `s` the height over the centre of the point that is projected on the ball, one sweep is
+/// On a hyperplane and a ball, all iterates of [`dykstra`](super::dykstra) lie in one plane of two
+/// dimensions, along u and the normal, and depend on one number: with `s` the height over the centre of the
+/// point that is projected on the ball, one sweep is
 ///
 /// ```text
 /// s ← s + g(s),     g(s) = h − D s / √(‖u‖² + s²),     s = h at first
 /// ```
 ///
-/// and the iterate is `D ‖u‖ / √(‖u‖² + s²)` away from f. g is convex and falls, with slope between −1 and 0 outside the ball. Following
-/// its tangent to zero, `s ← s − g(s)/g′(s)`, is thus never shorter than the sweep and never goes beyond the limit: extrapolated sweeps
-/// converge with certainty, quadratically where plane and ball cross, and by a factor of 2/3 each where they touch. They also tell what
-/// plain ones have left.
+/// and the iterate is `D ‖u‖ / √(‖u‖² + s²)` away from f. g is convex and falls, with slope between −1 and 0
+/// outside the ball. Following its tangent to zero, `s ← s − g(s)/g′(s)`, is thus never shorter than the
+/// sweep and never goes beyond the limit: extrapolated sweeps converge with certainty, quadratically where
+/// plane and ball cross, and by a factor of 2/3 each where they touch. They also tell what plain ones have
+/// left.
 ///
 /// O(d), and O(1) per sweep.
 ///
 /// # Errors
 ///
-/// As [`project_on_hyperplane_and_ball`]; [`SolverError::NotSettled`] at the iteration limit, [`SolverError::Tolerance`].
+/// As [`project_on_hyperplane_and_ball`]; [`SolverError::NotSettled`] at the iteration limit,
+/// [`SolverError::Tolerance`].
 pub fn dykstra_on_hyperplane_and_ball(
     plane: &Hyperplane,
     ball: &Ball,
@@ -179,7 +185,8 @@ mod tests {
 
     #[test]
     fn sweeps_in_two_coordinates_are_those_of_the_algorithm() {
-        // Dykstra's algorithm as it is defined, on a plane with a slanted normal and a ball that is not about 0.
+        // Dykstra's algorithm as it is defined, on a plane with a slanted normal and a ball that is not
+        // about 0.
         let plane = Hyperplane::new(vec![1.0, -2.0, 0.5], 1.5).unwrap();
         let ball = Ball::new(vec![0.3, -0.2, 0.1], 1.0).unwrap();
         let point = [3.0, 2.0, -4.0];

@@ -2,21 +2,23 @@
 //!
 //! # Notation
 //!
-//! `C_i` closed convex sets of d dimensions, `P_i` the projection on `C_i`; `⟨a, x⟩ = b` a hyperplane, `D` the radius of a ball and `c` its
-//! centre.
+//! `C_i` closed convex sets of d dimensions, `P_i` the projection on `C_i`; `⟨a, x⟩ = b` a hyperplane, `D`
+//! the radius of a ball and `c` its centre.
 //!
 //! # What is here
 //!
-//! Sets are given by their projections ([`ConvexSet`]): [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`], or a user's own.
-//! [`dykstra`] projects on the intersection of any number of them. For a hyperplane and a ball, the constraints of projected stochastic
-//! gradient, there are the closed form, [`project_on_hyperplane_and_ball`], and Dykstra's algorithm in two coordinates,
-//! [`dykstra_on_hyperplane_and_ball`], whose sweeps take constant time and may be extrapolated, so that it is exact where the two touch.
+//! Sets are given by their projections ([`ConvexSet`]): [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`],
+//! or a user's own. [`dykstra`] projects on the intersection of any number of them. For a hyperplane and a
+//! ball, the constraints of projected stochastic gradient, there are the closed form,
+//! [`project_on_hyperplane_and_ball`], and Dykstra's algorithm in two coordinates,
+//! [`dykstra_on_hyperplane_and_ball`], whose sweeps take constant time and may be extrapolated, so that it is
+//! exact where the two touch.
 //!
 //! # Sources
 //!
-//! Dykstra, *An algorithm for restricted least squares regression*, Journal of the American Statistical Association 1983; Boyle and
-//! Dykstra, 1986. Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute
-//! importance*, CD-MAKE 2020, Algorithm 2.
+//! Dykstra, *An algorithm for restricted least squares regression*, Journal of the American Statistical
+//! Association 1983; Boyle and Dykstra, 1986. Grah and Thouvenot, *A projected stochastic gradient algorithm
+//! for estimating Shapley value applied in attribute importance*, CD-MAKE 2020, Algorithm 2.
 
 mod ball;
 mod cuboid;
@@ -46,7 +48,8 @@ pub trait ConvexSet {
     /// May panic if `point` has not [`dimensions`](Self::dimensions) entries.
     fn project(&self, point: &mut [f64]);
 
-    /// No point of the set is further from `point` than this; infinite where the set is not bounded, or nothing is known.
+    /// No point of the set is further from `point` than this; infinite where the set is not bounded, or
+    /// nothing is known.
     ///
     /// By it [`dykstra`] can tell that an intersection is empty.
     fn farthest(&self, point: &[f64]) -> f64 {
@@ -58,8 +61,9 @@ pub trait ConvexSet {
 /// When an iteration ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stopping {
-    /// How far the answer may be off, by the speed at which the iterates settle, relative to the larger of the norms of the start and the
-    /// answer. Positive; 1e-13 by default. No answer is better than rounding allows, which this is not asked to be either.
+    /// How far the answer may be off, by the speed at which the iterates settle, relative to the larger of
+    /// the norms of the start and the answer. Positive; 1e-13 by default. No answer is better than rounding
+    /// allows, which this is not asked to be either.
     pub tolerance: f64,
     /// The most sweeps over all sets; 100 000 by default. What has not settled by then is an error.
     pub iterations: usize,
@@ -87,7 +91,8 @@ pub struct Projection {
     pub point: Vec<f64>,
     /// Sweeps over all sets that it took.
     pub iterations: usize,
-    /// An estimate of how far the point is from the limit, from the speed at which the iterates settled; in units of the point.
+    /// An estimate of how far the point is from the limit, from the speed at which the iterates settled; in
+    /// units of the point.
     pub remaining: f64,
 }
 

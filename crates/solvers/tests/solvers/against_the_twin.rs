@@ -9,8 +9,8 @@ use crate::twin::{self, Problem, assert_close, largest};
 
 const PLAYERS: [usize; 9] = [1, 2, 3, 7, 8, 63, 64, 65, 130];
 
-/// Problems of all kinds: few and many rows, players who are always together, few and many distinct weights; constrained, about a
-/// centre, with an intercept or not; paired, with weights for pairs or rows, or not.
+/// Problems of all kinds: few and many rows, players who are always together, few and many distinct weights;
+/// constrained, about a centre, with an intercept or not; paired, with weights for pairs or rows, or not.
 fn problems() -> impl Iterator<Item = (String, Problem)> {
     PLAYERS.into_iter().flat_map(|n| {
         let mut plain = vec![
@@ -50,7 +50,8 @@ fn problems() -> impl Iterator<Item = (String, Problem)> {
 fn coefficients_rank_and_sums_of_squares_are_those_of_the_twin() {
     for (name, problem) in problems() {
         let (fit, want) = (problem.solve(), twin::solve(&problem));
-        // Random square designs may be badly conditioned; normal equations lose the square root of what this grants.
+        // Random square designs may be badly conditioned; normal equations lose the square root of what this
+        // grants.
         let tolerance = 1e-13 * (10.0 + want.condition) * (1.0 + largest(&want.coefficients));
         assert_close(fit.coefficients(), &want.coefficients, tolerance, &name);
         assert_eq!(fit.rank(), Some(want.rank), "{name}");
@@ -215,7 +216,8 @@ fn the_certificate_is_without_bias_where_all_rows_are_off_alike() {
         if n > 8 {
             continue;
         }
-        // Row j alone is off, by one standard deviation `1/√w_j`: the certificate is quadratic, so that these sum to its mean.
+        // Row j alone is off, by one standard deviation `1/√w_j`: the certificate is quadratic, so that these
+        // sum to its mean.
         let entry = |index: usize| {
             if index / m == index % m { problem.row_weight(index / m).sqrt().recip() } else { 0.0 }
         };

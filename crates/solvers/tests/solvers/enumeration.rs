@@ -1,5 +1,6 @@
-//! All coalitions: the regression is the value itself. With Shapley kernel weights that of Shapley (Leverage SHAP, Lemma 2.1), about ½
-//! with equal weights that of Banzhaf (Kernel Banzhaf, Theorem 3.2), about p with weights `p^s (1−p)^(n−s)` the weighted one of Banzhaf.
+//! All coalitions: the regression is the value itself. With Shapley kernel weights that of Shapley (Leverage
+//! SHAP, Lemma 2.1), about ½ with equal weights that of Banzhaf (Kernel Banzhaf, Theorem 3.2), about p with
+//! weights `p^s (1−p)^(n−s)` the weighted one of Banzhaf.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, Kernel, Options, least_squares_with};
@@ -85,7 +86,8 @@ fn the_leverage_score_of_a_coalition_is_one_over_the_number_of_its_size() {
     }
 }
 
-/// Every way to regress all coalitions about `p`: rows alone, in pairs, in pairs of two weights; with an intercept and without.
+/// Every way to regress all coalitions about `p`: rows alone, in pairs, in pairs of two weights; with an
+/// intercept and without.
 fn check_about(n: usize, p: f64, offset: f64, intercepts: &[bool], tolerance: f64) {
     let values = random_game(n, offset);
     let want = definition(n, &values, |size| p.powi(size as i32) * (1.0 - p).powi((n - 1 - size) as i32));
@@ -138,7 +140,8 @@ fn full_enumeration_about_p_gives_weighted_banzhaf_values_to_twelve_digits() {
     for n in 1..=12 {
         for p in [0.1, 0.3, 0.45, 0.8] {
             check_about(n, p, 0.0, &[false, true], 1e-12);
-            // Without intercept a common offset of the targets is a signal: that rows cancel under the weights is up to rounding.
+            // Without intercept a common offset of the targets is a signal: that rows cancel under the
+            // weights is up to rounding.
             check_about(n, p, f64::from(1 << 20), &[true], 1e-12);
         }
     }

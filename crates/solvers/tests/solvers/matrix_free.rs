@@ -17,7 +17,8 @@ enum Columns {
     Intercept,
 }
 
-/// Coalitions of uniform sizes with the weights of their leverage scores, or of each player by itself with equal weights.
+/// Coalitions of uniform sizes with the weights of their leverage scores, or of each player by itself with
+/// equal weights.
 fn sampled(
     players: usize,
     rows: usize,
@@ -142,7 +143,8 @@ fn coefficients_residuals_and_ranks_are_those_of_the_factored_matrix() {
     }
 }
 
-/// Of the standard errors of some players: the root of the ratio of the sums of squares, by probes over computed ones, and the least ratio.
+/// Of the standard errors of some players: the root of the ratio of the sums of squares, by probes over
+/// computed ones, and the least ratio.
 fn compared(computed: &Certificate, probed: &Certificate, players: Range<usize>) -> (f64, f64) {
     // Two outputs.
     let of =
@@ -186,7 +188,8 @@ fn the_certificate_by_probes_is_near_the_computed_one() {
             let name = format!("{columns:?}, pairs {is_paired}, {per_player} a player, {what}");
             let is_few = covered.len() <= 16;
             let (size, least) = compared(&computed, &probed, covered.clone());
-            // Rows that all have much in common favour a direction; then errors are called larger than they are.
+            // Rows that all have much in common favour a direction; then errors are called larger than they
+            // are.
             let most = if is_few {
                 1.01
             } else if columns == Columns::Centred(0.0) {

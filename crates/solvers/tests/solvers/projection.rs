@@ -1,4 +1,5 @@
-//! Projections on intersections of convex sets, against closed forms, bisection on the multiplier, and the definition.
+//! Projections on intersections of convex sets, against closed forms, bisection on the multiplier, and the
+//! definition.
 
 use apportion_solvers::{
     Ball, ConvexSet, Cuboid, HalfSpace, Hyperplane, SolverError, Stopping, Sweeps, dykstra,
@@ -129,7 +130,8 @@ fn sets_given_by_their_projections_alone_give_the_closed_form_too() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     for _ in 0..400 {
         let dimensions = 2f64.powf(rng.random_range(1.0..9.9658)) as usize;
-        // With the sine r/D of the angle at which they cross, sweeps shorten the error by a factor of about 1 − (r/D)³ D/‖u‖.
+        // With the sine r/D of the angle at which they cross, sweeps shorten the error by a factor of about 1
+        // − (r/D)³ D/‖u‖.
         let (plane, ball, ..) =
             std::iter::repeat_with(|| plane_and_ball(&mut rng, dimensions, Case::Crossing))
                 .find(|(_, ball, height)| ball.radius() > 1.1 * height)

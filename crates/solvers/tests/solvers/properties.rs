@@ -31,8 +31,8 @@ fn size(values: &[f64]) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The gradient of the objective vanishes, that in the intercept too; under the constraint all its entries are equal, and the
-    /// coefficients sum to c.
+    /// The gradient of the objective vanishes, that in the intercept too; under the constraint all its
+    /// entries are equal, and the coefficients sum to c.
     #[test]
     fn solutions_satisfy_the_optimality_conditions(problem in problems()) {
         let fit = problem.solve();
@@ -117,7 +117,8 @@ proptest! {
     }
 }
 
-/// Rows that are all the same tell nothing beside an intercept, whatever rounding leaves of their distance from their mean.
+/// Rows that are all the same tell nothing beside an intercept, whatever rounding leaves of their distance
+/// from their mean.
 #[test]
 fn equal_rows_beside_an_intercept_have_no_rank() {
     for players in [1, 2, 5, 22, 70] {

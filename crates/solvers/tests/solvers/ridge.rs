@@ -7,7 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::twin::assert_close;
 
-/// Solves a square system by Gaussian elimination with partial pivoting; each row ends with its right-hand side.
+/// Solves a square system by Gaussian elimination with partial pivoting; each row ends with its right-hand
+/// side.
 fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let n = rows.len();
     for column in 0..n {
@@ -27,8 +28,8 @@ fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     x
 }
 
-/// The coefficients, the intercept and R² by the normal equations of the dense columns `z − p 1` and, with an intercept, of a constant
-/// one without a penalty.
+/// The coefficients, the intercept and R² by the normal equations of the dense columns `z − p 1` and, with an
+/// intercept, of a constant one without a penalty.
 fn twin(
     coalitions: &Coalitions,
     weights: &[f64],

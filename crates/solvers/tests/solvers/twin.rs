@@ -1,4 +1,5 @@
-//! The textbook twin: a dense matrix of numbers, a singular value decomposition, and the definitions written out.
+//! The textbook twin: a dense matrix of numbers, a singular value decomposition, and the definitions written
+//! out.
 
 use apportion_games::Coalitions;
 use faer::Mat;
@@ -171,8 +172,9 @@ impl Problem {
     }
 }
 
-/// The solution by singular values of √W A (under the constraint: of √W A N, with the columns of N an orthonormal basis of the
-/// vectors that sum to zero), A having the rows `z − p 1`; with an intercept their weighted mean is taken off, as that of the targets.
+/// The solution by singular values of √W A (under the constraint: of √W A N, with the columns of N an
+/// orthonormal basis of the vectors that sum to zero), A having the rows `z − p 1`; with an intercept their
+/// weighted mean is taken off, as that of the targets.
 pub(crate) struct Twin {
     /// n × k, row-major.
     pub(crate) coefficients: Vec<f64>,
@@ -195,8 +197,9 @@ pub(crate) struct Twin {
 }
 
 impl Twin {
-    /// What the coefficients have of `unit`, of which the regression bends to a `times`-th part: `Σ_r G⁺ a_r √w_r ẽ_r` over its rows, with
-    /// `ẽ = (I − H/t)^(−1/2) √W e` and their block H of the hat matrix, by eigenvalues. n × k.
+    /// What the coefficients have of `unit`, of which the regression bends to a `times`-th part:
+    /// `Σ_r G⁺ a_r √w_r ẽ_r` over its rows, with `ẽ = (I − H/t)^(−1/2) √W e` and their block H of the hat
+    /// matrix, by eigenvalues. n × k.
     pub(crate) fn share_of(&self, problem: &Problem, unit: usize, times: f64) -> Vec<f64> {
         let (n, k, rows) = (self.inverse.nrows(), problem.outputs, problem.rows_of(unit));
         let first = rows.start;

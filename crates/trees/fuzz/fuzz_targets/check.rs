@@ -10,7 +10,8 @@ use apportion_trees::{
 };
 use apportion_values::{Semivalue, Value};
 
-/// Numbers of features × outputs up to which rows are made at all: a few bytes can announce a million features.
+/// Numbers of features × outputs up to which rows are made at all: a few bytes can announce a million
+/// features.
 const MOST_COLUMNS: usize = 4096;
 /// A power of two, below one part in [`MOST_COLUMNS`], so that sums of parts are finite.
 const PART: f64 = 1.0 / 65536.0;
@@ -73,7 +74,8 @@ struct Explained<'a> {
 }
 
 impl Explained<'_> {
-    /// Values add up, as exactly as the largest leaf lets them. The walk against a background, `walked`, comes only to leaves that count.
+    /// Values add up, as exactly as the largest leaf lets them. The walk against a background, `walked`,
+    /// comes only to leaves that count.
     fn adds_up(&self, explained: &Attributions, walked: Option<Rows<'_>>, what: &str) {
         let mut all = explained.values.iter().chain(&explained.base).chain(self.margins);
         let largest =
@@ -91,7 +93,8 @@ impl Explained<'_> {
                 let sum: f64 = (0..row.players()).map(|player| PART * row.value(0, player)[output]).sum();
                 let gap = (PART * base + sum - PART * prediction).abs();
                 let is_near = |largest: f64| gap <= PART * (1e-6 * largest + 1e-8);
-                // Large leaves of several trees, or against several rows, may cancel each other, and the digits of small ones are lost.
+                // Large leaves of several trees, or against several rows, may cancel each other, and the
+                // digits of small ones are lost.
                 assert!(
                     is_near(largest)
                         || walked.is_some_and(|background| is_near(self.largest_of_a_round(background))),
@@ -102,7 +105,8 @@ impl Explained<'_> {
         }
     }
 
-    /// The largest number that the walk gives for one round of the file against one row, as large leaves cancel each other between rows, too.
+    /// The largest number that the walk gives for one round of the file against one row, as large leaves
+    /// cancel each other between rows, too.
     fn largest_of_a_round(&self, background: Rows<'_>) -> f64 {
         let mut largest: f64 = 0.0;
         for round in 0.. {

@@ -15,10 +15,11 @@ const PART: usize = 4096;
 
 /// Compiles a background from rows that are given in any number of calls.
 ///
-/// Rows of weight 1 are counted in whole numbers by conjunctions of bits, for 64 rows at a time, which takes about as long as ten predictions;
-/// rows of other weights take some times longer. The result is the same to the last bit for any number of threads and however the rows are
-/// cut into calls. Memory does not grow with the number of rows: 8 bytes for every set of features on the way to a split, and where there
-/// would be too many of these, 16 bytes for each pattern that occurs.
+/// Rows of weight 1 are counted in whole numbers by conjunctions of bits, for 64 rows at a time, which takes
+/// about as long as ten predictions; rows of other weights take some times longer. The result is the same to
+/// the last bit for any number of threads and however the rows are cut into calls. Memory does not grow with
+/// the number of rows: 8 bytes for every set of features on the way to a split, and where there would be too
+/// many of these, 16 bytes for each pattern that occurs.
 #[derive(Debug)]
 pub struct BackgroundCompiler<'a> {
     ensemble: &'a Ensemble,
@@ -41,11 +42,13 @@ pub struct BackgroundCompiler<'a> {
 }
 
 impl<'a> BackgroundCompiler<'a> {
-    /// For an ensemble without linear leaves and [joint](Ensemble::joint) trees whose paths have up to 64 features.
+    /// For an ensemble without linear leaves and [joint](Ensemble::joint) trees whose paths have up to 64
+    /// features.
     ///
     /// # Errors
     ///
-    /// [`TreeError::Unsupported`] with the first tree that has a linear leaf, or a longer path, and for joint trees.
+    /// [`TreeError::Unsupported`] with the first tree that has a linear leaf, or a longer path, and for joint
+    /// trees.
     pub fn new(ensemble: &'a Ensemble) -> Result<Self, TreeError> {
         let paths = feature_paths(ensemble)?;
         let dense = Dense::new(ensemble, paths.iter().map(Some));
@@ -66,13 +69,14 @@ impl<'a> BackgroundCompiler<'a> {
         })
     }
 
-    /// Adds rows, each of weight 1 unless `weights` has one per row. Missing values are NaN; rows of weight 0 do not count. Where rows are
-    /// refused none of the call is added; rows are numbered from its first.
+    /// Adds rows, each of weight 1 unless `weights` has one per row. Missing values are NaN; rows of weight 0
+    /// do not count. Where rows are refused none of the call is added; rows are numbered from its first.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a
-    /// linear model has to compute with an infinite value, [`GameError::BackgroundWeights`] for weights that are not one per row, finite and not negative,
+    /// [`GameError::Width`] where rows have another number of columns than the model has features,
+    /// [`GameError::InfiniteInput`] where a linear model has to compute with an infinite value,
+    /// [`GameError::BackgroundWeights`] for weights that are not one per row, finite and not negative,
     /// [`TreeError::Unsupported`] after a call that was [cancelled](apportion_games::Cancellation).
     pub fn add(&mut self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<(), TreeError> {
         self.ensemble.check_rows(rows, "background row")?;
@@ -119,8 +123,9 @@ impl<'a> BackgroundCompiler<'a> {
     ///
     /// # Errors
     ///
-    /// [`GameError::EmptyBackground`] where no row was added, [`GameError::BackgroundWeights`] where all their weights are zero, or their sum
-    /// is not a finite number of full precision, [`TreeError::Unsupported`] after a call of [`add`](Self::add) that was cancelled.
+    /// [`GameError::EmptyBackground`] where no row was added, [`GameError::BackgroundWeights`] where all
+    /// their weights are zero, or their sum is not a finite number of full precision,
+    /// [`TreeError::Unsupported`] after a call of [`add`](Self::add) that was cancelled.
     pub fn finish(mut self) -> Result<CompiledBackground, TreeError> {
         self.check_whole()?;
         self.take_part();

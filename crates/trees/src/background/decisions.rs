@@ -1,7 +1,8 @@
 //! How blocks of rows decide at every split of an ensemble, a bit per row.
 //!
-//! Splits of many trees ask the same: boosting libraries sort values into some hundred bins before they grow a tree. So the distinct
-//! questions are found once, each block of rows answers them, and a tree takes the answers from there.
+//! Splits of many trees ask the same: boosting libraries sort values into some hundred bins before they grow
+//! a tree. So the distinct questions are found once, each block of rows answers them, and a tree takes the
+//! answers from there.
 
 use std::collections::HashMap;
 
@@ -70,12 +71,14 @@ impl Questions {
         self.of_node[node]
     }
 
-    /// Writes down which rows of a block go left, question by question. Bits beyond the block's rows mean nothing.
+    /// Writes down which rows of a block go left, question by question. Bits beyond the block's rows mean
+    /// nothing.
     pub(crate) fn answer(&self, ensemble: &Ensemble, block: &Block, answers: &mut [Bits]) {
         self.answer_words(ensemble, block, WORDS, answers.as_flattened_mut());
     }
 
-    /// As [`answer`](Self::answer) for the first `words` words of rows, and with as many words for a question.
+    /// As [`answer`](Self::answer) for the first `words` words of rows, and with as many words for a
+    /// question.
     pub(crate) fn answer_words(&self, ensemble: &Ensemble, block: &Block, words: usize, answers: &mut [u64]) {
         for (split, answer) in self.splits.iter().zip(answers.chunks_exact_mut(words)) {
             let column = block.column(split.feature());

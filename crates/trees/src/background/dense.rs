@@ -75,8 +75,8 @@ impl<'a> Dense<'a> {
         self.trees[tree].is_some()
     }
 
-    /// The patterns at the leaves of a tree, where it is counted here, each row with the weight `weight`. `seen` is memory that is kept between
-    /// calls.
+    /// The patterns at the leaves of a tree, where it is counted here, each row with the weight `weight`.
+    /// `seen` is memory that is kept between calls.
     pub(crate) fn histograms(
         &self,
         tree: usize,

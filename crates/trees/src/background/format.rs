@@ -2,8 +2,9 @@
 //!
 //! # Layout
 //!
-//! Whole numbers and floats are little-endian; a *varint* is a whole number in groups of seven bits, lowest first, each in a byte whose
-//! highest bit says whether another follows (LEB128), in as few bytes as it takes.
+//! Whole numbers and floats are little-endian; a *varint* is a whole number in groups of seven bits, lowest
+//! first, each in a byte whose highest bit says whether another follows (LEB128), in as few bytes as it
+//! takes.
 //!
 //! | bytes | |
 //! |---|---|
@@ -16,9 +17,10 @@
 //! | … | the leaves: all of the first tree, in the order of its nodes, then of the second, … |
 //! | 32 | SHA-256 of everything before |
 //!
-//! A leaf is the number of its patterns as a varint, and then for each pattern, in ascending order, its distance to the one before (the first:
-//! to 0) as a varint and its weight: a varint for numbers of rows, else 8 bytes of `f64`. Bit j of a pattern is the j-th feature on the way
-//! from the root to the leaf, in the order of their first splits. Every leaf has at least one pattern, and its weights sum to the total.
+//! A leaf is the number of its patterns as a varint, and then for each pattern, in ascending order, its
+//! distance to the one before (the first: to 0) as a varint and its weight: a varint for numbers of rows,
+//! else 8 bytes of `f64`. Bit j of a pattern is the j-th feature on the way from the root to the leaf, in the
+//! order of their first splits. Every leaf has at least one pattern, and its weights sum to the total.
 //!
 //! v(∅) is not written, as it follows.
 
@@ -55,7 +57,8 @@ pub struct CompiledHead {
 }
 
 impl CompiledBackground {
-    /// Writes it as a file of its own format, versioned, with a checksum: 2 to 4 bytes for most patterns of equal rows.
+    /// Writes it as a file of its own format, versioned, with a checksum: 2 to 4 bytes for most patterns of
+    /// equal rows.
     ///
     /// # Errors
     ///
@@ -90,7 +93,8 @@ impl CompiledBackground {
         bytes
     }
 
-    /// Whether a file that begins with these bytes says that it is a compiled background, of whatever model and version.
+    /// Whether a file that begins with these bytes says that it is a compiled background, of whatever model
+    /// and version.
     pub fn is_one(bytes: &[u8]) -> bool {
         bytes.starts_with(MAGIC)
     }
@@ -108,8 +112,9 @@ impl CompiledBackground {
     ///
     /// # Errors
     ///
-    /// [`TreeError::CompiledBackground`] for bytes that are no such file, a part of one, damaged, or of another version;
-    /// [`TreeError::OtherModel`] where it was compiled for another model; [`TreeError::Unsupported`] for a model that no background can be
+    /// [`TreeError::CompiledBackground`] for bytes that are no such file, a part of one, damaged, or of
+    /// another version; [`TreeError::OtherModel`] where it was compiled for another model;
+    /// [`TreeError::Unsupported`] for a model that no background can be
     /// [compiled](super::BackgroundCompiler::new) for.
     pub fn read(bytes: &[u8], ensemble: &Ensemble) -> Result<Self, TreeError> {
         let (head, mut reader) = head_and_rest(bytes)?;

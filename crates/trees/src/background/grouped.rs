@@ -4,8 +4,8 @@ use crate::engine::histograms::Histograms;
 use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
-/// The paths of a tree whose players are groups, and their histograms from those of the features. `None` where a path has too many features,
-/// which those of the features already have.
+/// The paths of a tree whose players are groups, and their histograms from those of the features. `None`
+/// where a path has too many features, which those of the features already have.
 pub(crate) fn of_groups(
     nodes: &[Node],
     (paths, histograms): &(Paths, Histograms),

@@ -1,26 +1,28 @@
 //! How many rows pass the tests of every subset of a path's features, by conjunctions of bits.
 //!
-//! At a node with k path features let P\[S\], for each S of the 2^k sets of them, be the number of rows that pass all tests on the features in
-//! S above the node. A split on feature f asks one more test, so of P and of the number L\[S\] of those among them that go left, the
-//! children have
+//! At a node with k path features let P\[S\], for each S of the 2^k sets of them, be the number of rows that
+//! pass all tests on the features in S above the node. A split on feature f asks one more test, so of P and
+//! of the number L\[S\] of those among them that go left, the children have
 //!
 //! ```text
 //! f is new:      left:  P[S], P[S ∪ f] = L[S]         right:  P[S], P[S ∪ f] = P[S] − L[S]
 //! f is known:    left:  P[S] = L[S] for S ∋ f         right:  P[S] = P[S] − L[S] for S ∋ f
 //! ```
 //!
-//! and P\[S\] for f ∉ S stays. So one conjunction and one count of bits per split and set say all about both children, for 64 rows at a time,
-//! and no row is looked at by itself. At a leaf, the number of rows that have the pattern M is the alternating sum of P over the sets that
-//! contain M: one subtraction per set and feature. All are whole numbers, so the result does not depend on the order of rows or threads.
+//! and P\[S\] for f ∉ S stays. So one conjunction and one count of bits per split and set say all about both
+//! children, for 64 rows at a time, and no row is looked at by itself. At a leaf, the number of rows that
+//! have the pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and
+//! feature. All are whole numbers, so the result does not depend on the order of rows or threads.
 //!
-//! The sets of rows at a node are kept while what is below it is gone through. Those of a child whose feature is new are appended to them;
-//! where the feature is known, the child has its own.
+//! The sets of rows at a node are kept while what is below it is gone through. Those of a child whose feature
+//! is new are appended to them; where the feature is known, the child has its own.
 
 use super::decisions::{Bits, Questions, WORDS};
 use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
-/// Most path features of a split, and most numbers counted for a tree; else counting every set takes longer than looking at each row.
+/// Most path features of a split, and most numbers counted for a tree; else counting every set takes longer
+/// than looking at each row.
 const MOST_FEATURES: usize = 10;
 const MOST_COUNTS: usize = 1 << 16;
 
@@ -167,7 +169,8 @@ impl Lattice {
     }
 }
 
-/// From the numbers at a split, and of those that go left, to the numbers at a child. The split's feature has this bit there.
+/// From the numbers at a split, and of those that go left, to the numbers at a child. The split's feature has
+/// this bit there.
 fn pass(above: &[u64], left: &[u64], goes_left: bool, bit: u32, child: &mut [u64]) {
     let half = 1 << bit;
     let pass = |above: &[u64], left: &[u64], passed: &mut [u64]| {

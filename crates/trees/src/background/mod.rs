@@ -2,10 +2,11 @@
 //!
 //! # What is kept
 //!
-//! A leaf with d path features sees of a background row only which of them the row satisfies, its pattern. So per leaf the weight of each
-//! pattern that occurs says all that the marginal game needs: at most 2^d numbers, whatever the number of rows. The expected margin v(∅) is
-//! the sum over the leaves of their value times the share of rows that satisfy everything. Where groups of features are the players, a group's
-//! bit in a pattern is the conjunction of its features' bits, so their histograms come from those of features.
+//! A leaf with d path features sees of a background row only which of them the row satisfies, its pattern. So
+//! per leaf the weight of each pattern that occurs says all that the marginal game needs: at most 2^d
+//! numbers, whatever the number of rows. The expected margin v(∅) is the sum over the leaves of their value
+//! times the share of rows that satisfy everything. Where groups of features are the players, a group's bit
+//! in a pattern is the conjunction of its features' bits, so their histograms come from those of features.
 //!
 //! # What is where
 //!
@@ -37,11 +38,12 @@ use crate::engine::paths::Paths;
 use crate::error::TreeError;
 use apportion_models::Ensemble;
 
-/// A background set as the leaves of one ensemble see it: all that [`InterventionalOracle`](crate::InterventionalOracle) needs, without the
-/// rows.
+/// A background set as the leaves of one ensemble see it: all that
+/// [`InterventionalOracle`](crate::InterventionalOracle) needs, without the rows.
 ///
-/// Made by a [`BackgroundCompiler`], or [read](Self::read) from bytes that were [written](Self::write). Takes 16 bytes for each pattern that
-/// occurs at a leaf, at most 2^d for a leaf with d path features, however many rows there were.
+/// Made by a [`BackgroundCompiler`], or [read](Self::read) from bytes that were [written](Self::write). Takes
+/// 16 bytes for each pattern that occurs at a leaf, at most 2^d for a leaf with d path features, however many
+/// rows there were.
 ///
 /// ```
 /// use apportion_games::Rows;

@@ -7,8 +7,8 @@ use super::dense::Dense;
 use crate::engine::histograms::{Histograms, Sorted};
 use crate::engine::paths::{BLOCK, Columns, Paths};
 
-/// The background as the leaves of every tree see it: rows of `background`, rounded and row-major, with `weights`. `player_of` has the player
-/// of each feature.
+/// The background as the leaves of every tree see it: rows of `background`, rounded and row-major, with
+/// `weights`. `player_of` has the player of each feature.
 pub(crate) fn sort(ensemble: &Ensemble, background: &[f64], weights: &[f64], player_of: &[u32]) -> Sorted {
     let paths: Vec<Option<Paths>> =
         parallel::map(ensemble.trees(), |tree| Paths::new(ensemble.nodes_of(tree), player_of));

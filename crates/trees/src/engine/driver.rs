@@ -1,9 +1,9 @@
 //! Rows through the trees of an ensemble: the one way for all kernels.
 //!
-//! Rows are cut into blocks, blocks put together to tasks, trees taken in turns (see [`Pieces`]). A thread takes the rows of a task in,
-//! takes them through the trees of a turn one after the other, and adds what they have gathered to their values. What a thread does with a
-//! block and a tree is said by [`Kernels`]. The order of sums depends on rows and trees alone, so every byte is the same for any number of
-//! threads.
+//! Rows are cut into blocks, blocks put together to tasks, trees taken in turns (see [`Pieces`]). A thread
+//! takes the rows of a task in, takes them through the trees of a turn one after the other, and adds what
+//! they have gathered to their values. What a thread does with a block and a tree is said by [`Kernels`]. The
+//! order of sums depends on rows and trees alone, so every byte is the same for any number of threads.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use super::tables::shape::{Layout, Shape};
 use super::tables::sums::Sums;
 use super::tables::table::Tables;
 
-/// Takes rows in tasks of so many, each with its place in `values`. `explain` is given the values of a task and its rows.
+/// Takes rows in tasks of so many, each with its place in `values`. `explain` is given the values of a task
+/// and its rows.
 pub(crate) fn in_tasks<M: Send>(
     rows: Rows<'_>,
     task: usize,
@@ -58,7 +59,8 @@ pub(crate) trait Kernels: Sync {
         Arc::new(make())
     }
 
-    /// Adds what a tree without tables gives to some rows: to the row `r` of those that get something, `phi[target · rows + r]`.
+    /// Adds what a tree without tables gives to some rows: to the row `r` of those that get something,
+    /// `phi[target · rows + r]`.
     fn add(&self, memory: &mut Self::Memory, tree: usize, rows: &TakenIn, phi: &mut [f64]);
 }
 

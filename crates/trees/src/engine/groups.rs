@@ -1,7 +1,7 @@
 //! Features in groups: how coalitions of them are weighed, and the groups on a path.
 //!
-//! The features are in groups S_1 … S_m. A coalitional value weighs coalitions of other groups by one semivalue, with moments M1, and
-//! coalitions of fellow members by another, with moments M2.
+//! The features are in groups S_1 … S_m. A coalitional value weighs coalitions of other groups by one
+//! semivalue, with moments M1, and coalitions of fellow members by another, with moments M2.
 
 use apportion_games::Partition;
 use apportion_values::CoalitionalValue;
@@ -21,7 +21,8 @@ pub(crate) struct Coalitional {
 }
 
 impl Coalitional {
-    /// For trees with up to `widest` features on a path. The value must be [defined](CoalitionalValue::check) for the groups.
+    /// For trees with up to `widest` features on a path. The value must be [defined](CoalitionalValue::check)
+    /// for the groups.
     pub(crate) fn new(value: &CoalitionalValue, partition: &Partition, widest: usize) -> Self {
         Self {
             between: Moments::new(value.between.clone(), widest.min(partition.len())),

@@ -1,7 +1,8 @@
 //! A background set as every leaf sees it.
 //!
-//! A leaf sees of a background row only which of its path features the row satisfies: the row's pattern. So the background of a
-//! leaf with d path features is at most 2^d patterns with their weights, however many rows there are.
+//! A leaf sees of a background row only which of its path features the row satisfies: the row's pattern. So
+//! the background of a leaf with d path features is at most 2^d patterns with their weights, however many
+//! rows there are.
 
 use apportion_games::Cancellation;
 use apportion_models::Ensemble;
@@ -9,7 +10,8 @@ use apportion_models::tree::Node;
 
 use super::paths::{BLOCK, Columns, Paths, Patterns};
 
-/// The path features of a tree, and the background as its leaves see it; `None` where a path has too many features.
+/// The path features of a tree, and the background as its leaves see it; `None` where a path has too many
+/// features.
 pub(crate) type SortedTree = Option<(Paths, Histograms)>;
 
 /// Tree by tree.
@@ -108,7 +110,8 @@ impl Histograms {
     }
 }
 
-/// Copies of a bin that successive rows add to in turn: rows mostly share a pattern, and each addition would wait for the one before.
+/// Copies of a bin that successive rows add to in turn: rows mostly share a pattern, and each addition would
+/// wait for the one before.
 const COPIES: usize = 4;
 /// Nodes of a tree between two checks of whether to stop.
 const NODES_BETWEEN_CHECKS: usize = 1 << 10;

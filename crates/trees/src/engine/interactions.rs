@@ -2,26 +2,27 @@
 //!
 //! # Notation
 //!
-//! For a coalition S without the players i and j, `Δ_ij v(S) = v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S)`. A semivalue with mixing measure μ and
-//! moments M(a, b) has the *interaction index*
+//! For a coalition S without the players i and j, `Δ_ij v(S) = v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S)`. A
+//! semivalue with mixing measure μ and moments M(a, b) has the *interaction index*
 //!
 //! ```text
 //! I_ij = Σ_{S ⊆ N∖ij} M(s, n − 2 − s) Δ_ij v(S) = ∫ ∂²F/∂t_i∂t_j dμ(t)
 //! ```
 //!
-//! where F is the multilinear extension of v: the probabilistic interaction index of Fujimoto, Kojadinovic and Marichal, *Axiomatic
-//! characterizations of probabilistic and cardinal-probabilistic interaction indices*, 2006. It takes the weights that the semivalue has
-//! in a game of n − 1 players, as i and j are one player as far as the others are concerned. Of Shapley it is the Shapley interaction index, of
-//! Banzhaf the Banzhaf interaction index (Grabisch and Roubens, *An axiomatic approach to the concept of interaction among players in
-//! cooperative games*, 1999). Weights by size for n players become weights for n − 1 by `M(a, b) = M(a + 1, b) + M(a, b + 1)`, so every
-//! semivalue has one.
+//! where F is the multilinear extension of v: the probabilistic interaction index of Fujimoto, Kojadinovic
+//! and Marichal, *Axiomatic characterizations of probabilistic and cardinal-probabilistic interaction
+//! indices*, 2006. It takes the weights that the semivalue has in a game of n − 1 players, as i and j are one
+//! player as far as the others are concerned. Of Shapley it is the Shapley interaction index, of Banzhaf the
+//! Banzhaf interaction index (Grabisch and Roubens, *An axiomatic approach to the concept of interaction
+//! among players in cooperative games*, 1999). Weights by size for n players become weights for n − 1 by
+//! `M(a, b) = M(a + 1, b) + M(a, b + 1)`, so every semivalue has one.
 
 use apportion_games::{memory, parallel};
 
 use crate::error::TreeError;
 
-/// What a matrix of interactions says: which number stands on the diagonal, and how much of a pair's index on either side of it. With
-/// φ the semivalue and I its interaction index:
+/// What a matrix of interactions says: which number stands on the diagonal, and how much of a pair's index on
+/// either side of it. With φ the semivalue and I its interaction index:
 ///
 /// | | diagonal | off the diagonal | sums to |
 /// |---|---|---|---|
@@ -32,9 +33,10 @@ pub enum Diagonal {
     /// The semivalue of each player, beside the whole index of each pair.
     #[default]
     Value,
-    /// What is left of the semivalue when each pair's index is shared equally by the two: the main effect in the convention of shap and of
-    /// XGBoost's `pred_interactions` (Lundberg et al., *From local explanations to global understanding with explainable AI for trees*,
-    /// 2020). A row sums to the value, and the matrix of an efficient value to the prediction less the base.
+    /// What is left of the semivalue when each pair's index is shared equally by the two: the main effect in
+    /// the convention of shap and of XGBoost's `pred_interactions` (Lundberg et al., *From local explanations
+    /// to global understanding with explainable AI for trees*, 2020). A row sums to the value, and the matrix
+    /// of an efficient value to the prediction less the base.
     Remainder,
 }
 
@@ -63,7 +65,8 @@ impl Diagonal {
         }
     }
 
-    /// Makes the matrix of one row, players × players × outputs, of its upper half: on the diagonal it has φ_i, right of it I_ij.
+    /// Makes the matrix of one row, players × players × outputs, of its upper half: on the diagonal it has
+    /// φ_i, right of it I_ij.
     pub(crate) fn complete(self, matrix: &mut [f64], players: usize, outputs: usize) {
         debug_assert_eq!(matrix.len(), players * players * outputs);
         let at = |i: usize, j: usize| (i * players + j) * outputs;

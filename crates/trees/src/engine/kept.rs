@@ -15,7 +15,8 @@ impl<K, T: ?Sized> Default for Kept<K, T> {
 }
 
 impl<K: PartialEq + Clone, T: ?Sized> Kept<K, T> {
-    /// What was made for `key`, if that was the last; else what `make` makes. Two threads may make the same at a time: neither waits.
+    /// What was made for `key`, if that was the last; else what `make` makes. Two threads may make the same
+    /// at a time: neither waits.
     pub(crate) fn get(&self, key: &K, make: impl FnOnce() -> Arc<T>) -> Arc<T> {
         if let Some((_, made)) = self.last().as_ref().filter(|(last, _)| last == key) {
             return made.clone();

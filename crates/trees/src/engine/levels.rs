@@ -1,7 +1,7 @@
 //! Features over a hierarchy of groups: how coalitions of them are weighed, and the groups on a path.
 //!
-//! The members of a group, features and groups in it, are weighed against each other by one semivalue, with moments M1 at the top and M2
-//! below.
+//! The members of a group, features and groups in it, are weighed against each other by one semivalue, with
+//! moments M1 at the top and M2 below.
 
 use apportion_games::Hierarchy;
 use apportion_values::{CoalitionalValue, Semivalue};
@@ -58,7 +58,8 @@ impl GroupTree {
 }
 
 impl Levels {
-    /// For trees with up to `widest` features on a path. The value must be [defined](CoalitionalValue::check_over) for the hierarchy.
+    /// For trees with up to `widest` features on a path. The value must be
+    /// [defined](CoalitionalValue::check_over) for the hierarchy.
     pub(crate) fn new(value: &CoalitionalValue, hierarchy: &Hierarchy, widest: usize) -> Self {
         // Weights by size are asked for no more members than there are.
         let moments = |value: &Semivalue, is_top: bool| {
@@ -108,15 +109,17 @@ struct LeafGroup {
     end: u32,
 }
 
-/// The hierarchy of the path features of a leaf: groups and features without them are left out, and so are groups of one member. The first
-/// group is that of all, and a group comes before those in it. Of one path feature there is one group of it alone.
+/// The hierarchy of the path features of a leaf: groups and features without them are left out, and so are
+/// groups of one member. The first group is that of all, and a group comes before those in it. Of one path
+/// feature there is one group of it alone.
 #[derive(Default)]
 pub(crate) struct LeafLevels {
     groups: Vec<LeafGroup>,
     children: Vec<Child>,
     /// Of groups: their path features as bits, those beyond 64 left out.
     masks: Vec<u64>,
-    /// While it is made: the hierarchy's groups on the path, from the whole on, with their members one after the other.
+    /// While it is made: the hierarchy's groups on the path, from the whole on, with their members one after
+    /// the other.
     met: Vec<(u32, Vec<Child>)>,
     /// The place of each group in `met`.
     place_of: Vec<u32>,
@@ -221,9 +224,9 @@ impl LeafLevels {
         }
     }
 
-    /// The smallest group with features of both `own` and `rest`, or else that of all; with how many of its members have features of
-    /// the former, and of the latter, and the factor that all levels above leave. None where a group has two members with features of both:
-    /// then no coalition reaches the leaf.
+    /// The smallest group with features of both `own` and `rest`, or else that of all; with how many of its
+    /// members have features of the former, and of the latter, and the factor that all levels above leave.
+    /// None where a group has two members with features of both: then no coalition reaches the leaf.
     #[inline]
     pub(crate) fn meeting(&self, levels: &Levels, own: u64, rest: u64) -> Option<Meeting> {
         let (mut group, mut factor) = (0, 1.0);
@@ -247,8 +250,9 @@ impl LeafLevels {
         }
     }
 
-    /// Hands out what those of `features` get that are in a group, who are all on the same side: of the explicand, or of the
-    /// background (`is_own` or not). Each member of the group that has such features gets `value`.
+    /// Hands out what those of `features` get that are in a group, who are all on the same side: of the
+    /// explicand, or of the background (`is_own` or not). Each member of the group that has such features
+    /// gets `value`.
     pub(crate) fn divide(
         &self,
         levels: &Levels,

@@ -1,7 +1,8 @@
 //! What the oracles of all games share: how rows and trees are taken, and what leaves give.
 //!
-//! Nothing here knows which game is played: [`marginal`](crate::marginal), [`path_dependent`](crate::path_dependent) and
-//! [`linked`](crate::linked) import from here, never the other way round.
+//! Nothing here knows which game is played: [`marginal`](crate::marginal),
+//! [`path_dependent`](crate::path_dependent) and [`linked`](crate::linked) import from here, never the other
+//! way round.
 //!
 //! | | |
 //! |---|---|

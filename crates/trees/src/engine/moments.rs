@@ -7,8 +7,8 @@ use apportion_values::Semivalue;
 use super::bits::MOST_BITS;
 use super::tables::channels::Channels;
 
-/// Up to this many path features the moments are tabulated (half a megabyte); beyond, they are computed when asked for, which takes
-/// O(a + b) time, and for weights by size of n players O(n (a + b)).
+/// Up to this many path features the moments are tabulated (half a megabyte); beyond, they are computed when
+/// asked for, which takes O(a + b) time, and for weights by size of n players O(n (a + b)).
 const MOST: usize = 256;
 
 /// `M(a, b)` of a semivalue for `a + b` below a limit.
@@ -30,7 +30,8 @@ impl Moments {
         for a in (0..side).rev() {
             for b in (0..side - a).rev() {
                 table[b * side + a] = match value {
-                    // Each takes long, so only those of all players are asked for: one player less is present or absent.
+                    // Each takes long, so only those of all players are asked for: one player less is present
+                    // or absent.
                     Semivalue::SizeWeights(_) if a + b + 1 < side => {
                         table[b * side + a + 1] + table[(b + 1) * side + a]
                     }
@@ -42,7 +43,8 @@ impl Moments {
         Self { value, side, table, channels }
     }
 
-    /// What tables of leaves with as many path features are filled with: at least one, and no more than there may be.
+    /// What tables of leaves with as many path features are filled with: at least one, and no more than there
+    /// may be.
     pub(crate) fn channels(&self, features: usize) -> &Channels {
         self.channels[features]
             .get_or_init(|| Channels::new(self.value.rule(features - 1), features, |a, b| self.get(a, b)))
@@ -60,9 +62,9 @@ impl Moments {
         &self.table[b * self.side..][..self.side - b]
     }
 
-    /// What a leaf of value 1 with `own` features that only the explicand satisfies and `rest` that only the background row
-    /// satisfies gives to each of the former, and takes from each of the latter: `M(own − 1, rest)` and `M(own, rest − 1)`, 0
-    /// where there are none.
+    /// What a leaf of value 1 with `own` features that only the explicand satisfies and `rest` that only the
+    /// background row satisfies gives to each of the former, and takes from each of the latter:
+    /// `M(own − 1, rest)` and `M(own, rest − 1)`, 0 where there are none.
     #[inline]
     pub(crate) fn shares(&self, own: usize, rest: usize) -> (f64, f64) {
         let gain = if own > 0 { self.get(own - 1, rest) } else { 0.0 };

@@ -1,6 +1,7 @@
 //! The pairs of players that occur: those of which some path of the ensemble has both.
 //!
-//! No other pair interacts, so where there are many features and paths are short, sums are kept for few pairs.
+//! No other pair interacts, so where there are many features and paths are short, sums are kept for few
+//! pairs.
 
 use std::sync::Arc;
 
@@ -26,7 +27,8 @@ impl Pairs {
     pub(crate) fn new(ensemble: &Ensemble, player_of: &[u32], players: usize) -> Self {
         let mut pairs = Self { players, numbers: vec![NONE; players * players], members: Vec::new() };
         let mut on_path = vec![false; players];
-        // Players of the path in the order of their first splits, and the way back: what to leave on the way up.
+        // Players of the path in the order of their first splits, and the way back: what to leave on the way
+        // up.
         let mut path: Vec<u32> = Vec::new();
         let mut open: Vec<(usize, usize)> = Vec::new();
         let alone = ensemble.trees().iter().map(|tree| (ensemble, tree));
@@ -100,8 +102,8 @@ pub(crate) struct PairWeights {
     pub(crate) pairs: Arc<Pairs>,
 }
 
-/// The place of the pair of path features `low < high` among the pairs of a leaf: those of the first k path features are the first
-/// k(k − 1)/2.
+/// The place of the pair of path features `low < high` among the pairs of a leaf: those of the first k path
+/// features are the first k(k − 1)/2.
 #[inline]
 pub(crate) fn place(low: usize, high: usize) -> usize {
     high * (high - 1) / 2 + low
@@ -112,8 +114,8 @@ pub(crate) fn places(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (1..count).flat_map(|high| (0..high).map(move |low| (low, high)))
 }
 
-/// What a leaf gives to each pair of players, of which the mixtures that reach it take `own` from the explicand and `rest` from the
-/// background row.
+/// What a leaf gives to each pair of players, of which the mixtures that reach it take `own` from the
+/// explicand and `rest` from the background row.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct PairShares {
     /// To two of the former.
@@ -125,7 +127,8 @@ pub(crate) struct PairShares {
 }
 
 impl PairShares {
-    /// For a leaf of value 1: `M(own − 2, rest)`, `M(own − 1, rest − 1)`, `M(own, rest − 2)`, 0 where there is no such pair.
+    /// For a leaf of value 1: `M(own − 2, rest)`, `M(own − 1, rest − 1)`, `M(own, rest − 2)`, 0 where there
+    /// is no such pair.
     #[inline]
     pub(crate) fn of(moments: &Moments, own: usize, rest: usize) -> Self {
         Self {

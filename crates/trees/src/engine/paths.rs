@@ -1,11 +1,12 @@
 //! Which features a leaf depends on, and which of their tests a row passes.
 //!
-//! The *path features* of a node are the distinct features split on above it, in the order of their first split. The *pattern* of
-//! a row at the node has bit j set iff the row passes every test above the node on the j-th path feature. At a leaf, the pattern
-//! of a mixture of two rows says all: the leaf is reached iff every path feature's bit is set in the pattern of the row that the
-//! feature comes from.
+//! The *path features* of a node are the distinct features split on above it, in the order of their first
+//! split. The *pattern* of a row at the node has bit j set iff the row passes every test above the node on
+//! the j-th path feature. At a leaf, the pattern of a mixture of two rows says all: the leaf is reached iff
+//! every path feature's bit is set in the pattern of the row that the feature comes from.
 //!
-//! Where whole groups of features are the players, a group is what is called a feature here: it passes a test of any of its features.
+//! Where whole groups of features are the players, a group is what is called a feature here: it passes a test
+//! of any of its features.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl};
 
@@ -50,7 +51,8 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// `None` if a leaf depends on more features than a pattern has bits for. `players` has the player of each feature.
+    /// `None` if a leaf depends on more features than a pattern has bits for. `players` has the player of
+    /// each feature.
     pub(crate) fn new(nodes: &[Node], players: &[u32]) -> Option<Self> {
         let mut paths = Self {
             bits: vec![0; nodes.len()],
@@ -95,7 +97,8 @@ impl Paths {
         self.bits[split]
     }
 
-    /// The pattern at a child of a split, from the pattern at the split and whether the split's test sends the row to that child.
+    /// The pattern at a child of a split, from the pattern at the split and whether the split's test sends
+    /// the row to that child.
     pub(crate) fn child_pattern(&self, split: usize, pattern: u64, passed: bool) -> u64 {
         let bit = 1 << self.bits[split];
         match (self.is_first(split), passed) {
@@ -216,7 +219,8 @@ impl Columns {
     }
 }
 
-/// From the patterns of a whole block at a split to those at one of its children, which rows pass to if they go left (`passes`) or right.
+/// From the patterns of a whole block at a split to those at one of its children, which rows pass to if they
+/// go left (`passes`) or right.
 #[inline(always)]
 pub(crate) fn descend<W: Word>(
     patterns: &[W; BLOCK],

@@ -4,18 +4,19 @@ use std::ops::Range;
 
 use super::paths::BLOCK;
 
-/// Bytes of tables that are filled before rows are taken through them: several threads have something to fill. All trees are taken in such
-/// turns.
+/// Bytes of tables that are filled before rows are taken through them: several threads have something to
+/// fill. All trees are taken in such turns.
 pub(crate) const TURN: usize = if cfg!(test) { 1 << 14 } else { 8 << 20 };
 
 /// As [`TURN`] for a single thread: what is filled is still near when it is looked up.
 const TURN_OF_ONE: usize = TURN / 16;
 
-/// Bytes of rows and sums that stay in memory from one turn to the next. Their sums do not depend on where a turn ends.
+/// Bytes of rows and sums that stay in memory from one turn to the next. Their sums do not depend on where a
+/// turn ends.
 const STAYING: usize = if cfg!(test) { 1 << 13 } else { 8 << 20 };
 
-/// Trees are cut into so many sections of about the same size, where all rows and sums take up to so many bytes. The sums of sections are
-/// added up in their order.
+/// Trees are cut into so many sections of about the same size, where all rows and sums take up to so many
+/// bytes. The sums of sections are added up in their order.
 const SECTION: usize = 2 << 20;
 const SECTIONS: usize = 8;
 
@@ -28,7 +29,8 @@ const PAYING: usize = 8 * BLOCK;
 /// In what pieces rows and trees are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pieces {
-    /// Rows that a thread takes through the trees of a turn together: each tree's tables serve them all while they are near.
+    /// Rows that a thread takes through the trees of a turn together: each tree's tables serve them all while
+    /// they are near.
     pub(crate) task: usize,
     /// Whether rows are taken in once and stay for all trees, rather than once for each turn.
     pub(crate) stay: bool,
@@ -41,8 +43,9 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// For so many `rows` and numbers of a row and its sums, to be looked up in tables that are filled for them, or otherwise (`others`) in
-    /// their own time. What sums depend on is `chosen` for another number of rows, where there is one.
+    /// For so many `rows` and numbers of a row and its sums, to be looked up in tables that are filled for
+    /// them, or otherwise (`others`) in their own time. What sums depend on is `chosen` for another number of
+    /// rows, where there is one.
     pub(crate) fn new(rows: usize, chosen: Option<usize>, numbers: usize, others: bool) -> Self {
         let bytes = (numbers * size_of::<f64>()).max(1);
         let chosen = chosen.unwrap_or(rows);
@@ -59,7 +62,8 @@ impl Pieces {
                 }
             }
         };
-        // What stays and whether there are sections must not depend on the number of threads: sums are added up by turns or sections.
+        // What stays and whether there are sections must not depend on the number of threads: sums are added
+        // up by turns or sections.
         let stay = all <= STAYING;
         Self {
             task,
@@ -87,7 +91,8 @@ impl Pieces {
         Self { task: self.most, alone: true, turn: TURN_OF_ONE, ..*self }
     }
 
-    /// Consecutive trees with tables of these `sizes` that are filled together; all of them where tables are kept.
+    /// Consecutive trees with tables of these `sizes` that are filled together; all of them where tables are
+    /// kept.
     pub(crate) fn turns(&self, sizes: &[usize], keep: bool) -> Vec<Range<usize>> {
         turns(sizes.iter().copied(), if keep { usize::MAX } else { self.turn })
     }

@@ -6,14 +6,17 @@
 pub enum Kernel {
     /// The values of every pattern of decisions, written down once and looked up for each row: for many rows.
     Tables,
-    /// Gauss quadrature of the multilinear extension, rows side by side: the path-dependent game at any depth, which the marginal game against
-    /// one background row is, too.
+    /// Gauss quadrature of the multilinear extension, rows side by side: the path-dependent game at any
+    /// depth, which the marginal game against one background row is, too.
     Quadrature,
-    /// Leaf by leaf, and for the marginal game only those that an explicand and rows of the background reach: for few rows.
+    /// Leaf by leaf, and for the marginal game only those that an explicand and rows of the background reach:
+    /// for few rows.
     Walk,
-    /// One explicand against all rows of the background, which go down the trees together as sets of bits: the marginal game, for few rows.
+    /// One explicand against all rows of the background, which go down the trees together as sets of bits:
+    /// the marginal game, for few rows.
     Cohorts,
-    /// The patterns of decisions of the background, gone through for each explicand: the marginal game on long paths.
+    /// The patterns of decisions of the background, gone through for each explicand: the marginal game on
+    /// long paths.
     Masks,
 }
 
@@ -24,7 +27,8 @@ pub enum Precision {
     /// `f64`: errors are those of rounding sums.
     #[default]
     Double,
-    /// `f32`: half the memory. Each number looked up is off by up to 6e-8 of itself, values by less than 1e-6 of the largest.
+    /// `f32`: half the memory. Each number looked up is off by up to 6e-8 of itself, values by less than 1e-6
+    /// of the largest.
     Single,
 }
 
@@ -45,8 +49,9 @@ pub struct Settings {
     pub precision: Precision,
     /// Whether tables are kept for the next call with the same value, instead of thrown away tree by tree.
     pub keep_tables: bool,
-    /// How many rows it is chosen for; `None` for those that are asked for. With a number the choice does not look at the rows, and the values
-    /// of a row are the same to the last bit whatever rows are asked for with it.
+    /// How many rows it is chosen for; `None` for those that are asked for. With a number the choice does not
+    /// look at the rows, and the values of a row are the same to the last bit whatever rows are asked for
+    /// with it.
     pub rows: Option<usize>,
 }
 

@@ -4,9 +4,9 @@
 //! TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j
 //! ```
 //!
-//! The Shapley value among the members of S_j alone is the coalitional value for which no other group is ever present: the mixing
-//! measure between groups has all its mass at 0. These values sum to v(S_j) − v(∅) over the group, so only the quotient game's
-//! Shapley values are wanted besides.
+//! The Shapley value among the members of S_j alone is the coalitional value for which no other group is ever
+//! present: the mixing measure between groups has all its mass at 0. These values sum to v(S_j) − v(∅) over
+//! the group, so only the quotient game's Shapley values are wanted besides.
 
 use apportion_games::Partition;
 use apportion_values::{Attributions, CoalitionalValue, Semivalue, ValueError};

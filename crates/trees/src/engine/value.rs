@@ -4,8 +4,8 @@ use apportion_values::{InteractionIndex, Semivalue, Value};
 
 use crate::error::TreeError;
 
-/// The semivalue of the features that a coalitional value is, where each group is one feature or one group is all: that between the groups,
-/// or that within. Hierarchies of two levels are partitions by then.
+/// The semivalue of the features that a coalitional value is, where each group is one feature or one group is
+/// all: that between the groups, or that within. Hierarchies of two levels are partitions by then.
 pub(crate) fn reduced(value: &Value) -> Option<&Semivalue> {
     match value {
         Value::Coalitional(value, groups) if groups.largest() <= 1 => Some(&value.between),

@@ -11,7 +11,8 @@ pub(crate) enum Weights {
     Alike(Moments),
     /// By the number of groups and of fellow members in them: a coalitional value of players.
     Grouped(Coalitional),
-    /// By the number of members of every group in them, level by level: a coalitional value of players over a hierarchy.
+    /// By the number of members of every group in them, level by level: a coalitional value of players over a
+    /// hierarchy.
     OverHierarchy(Levels),
     /// By their size: the interaction index of pairs of players.
     Pairs(PairWeights),

@@ -1,16 +1,18 @@
 //! Leaves in fixed point.
 //!
-//! The table of a game is summed up from signed terms many times over, which in floating point would lose digits to cancellation. Whole
-//! numbers lose none: leaves are rounded once, to multiples of a power of two that leaves room for the largest sum of one leaf per
-//! tree in 62 bits, and from there on everything is exact. Intermediate sums may wrap around; what they come to does not.
+//! The table of a game is summed up from signed terms many times over, which in floating point would lose
+//! digits to cancellation. Whole numbers lose none: leaves are rounded once, to multiples of a power of two
+//! that leaves room for the largest sum of one leaf per tree in 62 bits, and from there on everything is
+//! exact. Intermediate sums may wrap around; what they come to does not.
 //!
-//! The error is half a unit per tree: with T trees at most T · 2^−61 of the largest sum of leaves, less than that of adding
-//! them in `f64`. The largest sum need not be one that a row comes to, though, and where it is so large that others would lose the digits
-//! that a link can tell, there is no fixed point.
+//! The error is half a unit per tree: with T trees at most T · 2^−61 of the largest sum of leaves, less than
+//! that of adding them in `f64`. The largest sum need not be one that a row comes to, though, and where it is
+//! so large that others would lose the digits that a link can tell, there is no fixed point.
 
 use apportion_models::{Ensemble, Link};
 
-/// The error of what is raised to a power by the link, a logarithm of a rate or of odds for example, from which on values are refused.
+/// The error of what is raised to a power by the link, a logarithm of a rate or of odds for example, from
+/// which on values are refused.
 const MOST_ERROR: f64 = 1e-9;
 
 /// The leaves of an ensemble, in units of a power of two.
@@ -24,7 +26,8 @@ pub(super) struct Fixed {
 }
 
 impl Fixed {
-    /// The largest sum of leaves in place of them, where it is so large that `link` would tell the rounding of others.
+    /// The largest sum of leaves in place of them, where it is so large that `link` would tell the rounding
+    /// of others.
     pub(super) fn new(ensemble: &Ensemble, link: Link) -> Result<Self, f64> {
         let leaves = |tree: usize| {
             let nodes = ensemble.nodes_of(&ensemble.trees()[tree]);

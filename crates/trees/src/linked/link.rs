@@ -2,8 +2,8 @@
 
 use apportion_models::Link;
 
-/// Takes margins to outputs in place. `columns` has `size` margins of each output, one output after the other; several only where the link
-/// mixes them.
+/// Takes margins to outputs in place. `columns` has `size` margins of each output, one output after the
+/// other; several only where the link mixes them.
 pub(super) fn apply(link: Link, columns: &mut [f64], size: usize) {
     if columns.len() == size && !link.mixes() {
         columns.iter_mut().for_each(|margin| link.apply(std::slice::from_mut(margin)));

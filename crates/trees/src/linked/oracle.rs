@@ -23,26 +23,30 @@ const STEP: f64 = 17e-9;
 /// v(S) = Σ_b w_b g(f(x_S, b_{N∖S}))
 /// ```
 ///
-/// is the game: the output g(f) where the features in S are those of the explicand x and the others those of a background row b, averaged
-/// with the weights w_b; g is the [link](apportion_models::Ensemble::link) and f the margin. Values, base and predictions of the [`Attributions`] are in units
-/// of the output.
+/// is the game: the output g(f) where the features in S are those of the explicand x and the others those of
+/// a background row b, averaged with the weights w_b; g is the [link](apportion_models::Ensemble::link) and f
+/// the margin. Values, base and predictions of the [`Attributions`] are in units of the output.
 ///
-/// It is enumerated: with m features on which x and b go different ways at some split, 2^m mixtures of the two, which cost one
-/// *step* for each output. A step takes 15 to 20 ns of one core: rows that part on 20 features make a million of them. Those of a model
-/// of 100 trees of depth 4 on 12 features (adult census, logistic) take 26 µs per background row:
-/// `cargo run --release -p apportion-trees --example linked`. What all comes to is predicted first and refused beyond a
-/// [limit](Self::with_most_steps), with [`TreeError::TooManySteps`].
+/// It is enumerated: with m features on which x and b go different ways at some split, 2^m mixtures of the
+/// two, which cost one *step* for each output. A step takes 15 to 20 ns of one core: rows that part on 20
+/// features make a million of them. Those of a model of 100 trees of depth 4 on 12 features (adult census,
+/// logistic) take 26 µs per background row: `cargo run --release -p apportion-trees --example linked`. What
+/// all comes to is predicted first and refused beyond a [limit](Self::with_most_steps), with
+/// [`TreeError::TooManySteps`].
 ///
-/// Of features in groups each group takes the mixtures of its own members and the other groups as wholes, 2^(groups − 1 + members) at
-/// most; values of groups take 2^groups at most; a two-step value takes the mixtures of each group's members, and those of the groups.
-/// Where outputs are too large for `f64`, they are refused with [`TreeError::OutputOverflow`].
+/// Of features in groups each group takes the mixtures of its own members and the other groups as wholes,
+/// 2^(groups − 1 + members) at most; values of groups take 2^groups at most; a two-step value takes the
+/// mixtures of each group's members, and those of the groups. Where outputs are too large for `f64`, they are
+/// refused with [`TreeError::OutputOverflow`].
 ///
-/// Nothing is rescaled from margins. `shap.TreeExplainer(…, model_output="probability")` does so: it takes the margin's values against each
-/// background row and stretches them by the ratio of the differences in output and in margin. That sums to the same total, and agrees
-/// where only one feature counts, but is no value of this game: on five rows of that model against 20 background rows it is off by
-/// up to 0.094 where the largest value is 0.593, and small values change their sign.
+/// Nothing is rescaled from margins. `shap.TreeExplainer(…, model_output="probability")` does so: it takes
+/// the margin's values against each background row and stretches them by the ratio of the differences in
+/// output and in margin. That sums to the same total, and agrees where only one feature counts, but is no
+/// value of this game: on five rows of that model against 20 background rows it is off by up to 0.094 where
+/// the largest value is 0.593, and small values change their sign.
 ///
-/// Where the link is the identity, outputs are margins, and [`InterventionalOracle`] computes them without any limit.
+/// Where the link is the identity, outputs are margins, and [`InterventionalOracle`] computes them without
+/// any limit.
 ///
 /// The path-dependent game is defined for margins alone, and not offered.
 ///
@@ -77,19 +81,21 @@ impl std::fmt::Debug for LinkedOracle<'_> {
 }
 
 impl<'a> LinkedOracle<'a> {
-    /// The steps that are allowed unless [told otherwise](Self::with_most_steps): some ten minutes of one core.
+    /// The steps that are allowed unless [told otherwise](Self::with_most_steps): some ten minutes of one
+    /// core.
     pub const MOST_STEPS: u64 = 40_000_000_000;
 
-    /// The oracle of `ensemble` against the rows of `background`: one baseline, or many rows, of equal weight unless `weights`
-    /// has one per row. Weights need not sum to 1. Missing values are NaN.
+    /// The oracle of `ensemble` against the rows of `background`: one baseline, or many rows, of equal weight
+    /// unless `weights` has one per row. Weights need not sum to 1. Missing values are NaN.
     ///
     /// Takes one prediction per background row.
     ///
     /// # Errors
     ///
-    /// [`ModelError::UnknownLink`](crate::ModelError::UnknownLink) where the link is not known; [`TreeError::Unsupported`] for linear leaves, for
-    /// splits on several features at once, and for leaves so large that a link would tell the rounding of their sums;
-    /// [`TreeError::OutputOverflow`] where outputs are too large for `f64`; and as [`InterventionalOracle::new`].
+    /// [`ModelError::UnknownLink`](crate::ModelError::UnknownLink) where the link is not known;
+    /// [`TreeError::Unsupported`] for linear leaves, for splits on several features at once, and for leaves
+    /// so large that a link would tell the rounding of their sums; [`TreeError::OutputOverflow`] where
+    /// outputs are too large for `f64`; and as [`InterventionalOracle::new`].
     pub fn new(
         ensemble: impl Into<Shared<'a, Ensemble>>,
         background: Rows<'_>,
@@ -108,8 +114,9 @@ impl<'a> LinkedOracle<'a> {
         Ok(Self { way })
     }
 
-    /// Refuses an ensemble whose outputs this oracle does not compute, whatever the background: one with linear leaves, as linear models have, or
-    /// with splits on several features at once, unless outputs are margins. Estimates of their values are those of
+    /// Refuses an ensemble whose outputs this oracle does not compute, whatever the background: one with
+    /// linear leaves, as linear models have, or with splits on several features at once, unless outputs are
+    /// margins. Estimates of their values are those of
     /// [`Ensemble::linked`](apportion_models::Ensemble::linked).
     ///
     /// # Errors
@@ -122,8 +129,8 @@ impl<'a> LinkedOracle<'a> {
         }
     }
 
-    /// The same oracle with another limit of what one call may take. A step is one output of one mixture, or one leaf that mixtures reach:
-    /// 15 to 20 ns of one core.
+    /// The same oracle with another limit of what one call may take. A step is one output of one mixture, or
+    /// one leaf that mixtures reach: 15 to 20 ns of one core.
     pub fn with_most_steps(mut self, most_steps: u64) -> Self {
         if let Way::Outputs(mixtures) = &mut self.way {
             mixtures.most_steps = most_steps;
@@ -148,8 +155,8 @@ impl<'a> LinkedOracle<'a> {
     }
 }
 
-/// The games that a value takes, and how many values each row has. Those of a two-step value are of the features in their groups
-/// alone, and at last of the groups.
+/// The games that a value takes, and how many values each row has. Those of a two-step value are of the
+/// features in their groups alone, and at last of the groups.
 fn games(value: &Value, features: usize) -> Result<(Vec<LinkedGame>, usize), TreeError> {
     value::check(value, features)?;
     if let Some(flat) = value::flat(value) {

@@ -2,26 +2,29 @@
 //!
 //! # Notation
 //!
-//! m players part; a coalition S is a mask of m bits. A [cube](Cube) (E, R, v) is worth v to the coalitions that hold E and nobody of R.
+//! m players part; a coalition S is a mask of m bits. A [cube](Cube) (E, R, v) is worth v to the coalitions
+//! that hold E and nobody of R.
 //!
 //! # How
 //!
-//! Written in terms of who is *present*, a cube is a signed sum, `[E ⊆ S] Π_{j∈R} (1 − [j ∈ S])`. With the sign of a term moved into
-//! its mask,
+//! Written in terms of who is *present*, a cube is a signed sum, `[E ⊆ S] Π_{j∈R} (1 − [j ∈ S])`. With the
+//! sign of a term moved into its mask,
 //!
 //! ```text
 //! f(S) = Σ_{U⊆S} (−1)^|U| c(U),        c(U) = Σ_cubes (−1)^|E| v · [E ⊆ U ⊆ E ∪ R],
 //! ```
 //!
-//! so a cube adds one number at 2^|R| places, however many coalitions reach it, and one transform for all trees, `hi ← lo − hi`
-//! bit by bit, makes the table of all margins: m/2 subtractions for each. In fixed point all this is [exact](super::fixed). Then the
-//! link, the weights, and the halves of all bits by folding, as in `apportion_values::enumerate`.
+//! so a cube adds one number at 2^|R| places, however many coalitions reach it, and one transform for all
+//! trees, `hi ← lo − hi` bit by bit, makes the table of all margins: m/2 subtractions for each. In fixed
+//! point all this is [exact](super::fixed). Then the link, the weights, and the halves of all bits by
+//! folding, as in `apportion_values::enumerate`.
 //!
-//! Where more players part than a table has bits, the cubes are sorted by the highest: those without it in R and those without it in E
-//! make two games of one player less. Memory is that of a table, whatever m; sums are pairwise, and threads do not change their order.
+//! Where more players part than a table has bits, the cubes are sorted by the highest: those without it in R
+//! and those without it in E make two games of one player less. Memory is that of a table, whatever m; sums
+//! are pairwise, and threads do not change their order.
 //!
-//! A tree of which most branches are reached would add 3^d numbers for its d players. Beyond d 2^d such a tree is written down in a table of
-//! its own, transformed there, and added from it.
+//! A tree of which most branches are reached would add 3^d numbers for its d players. Beyond d 2^d such a
+//! tree is written down in a table of its own, transformed there, and added from it.
 
 use apportion_games::parallel;
 
@@ -52,11 +55,13 @@ pub(super) struct PairGame<'a> {
     pub(super) empty: &'a [f64],
 }
 
-/// Sums over some neighbouring masks of d bits, for each output: d halves, the total, and the total of the weights `without`.
+/// Sums over some neighbouring masks of d bits, for each output: d halves, the total, and the total of the
+/// weights `without`.
 struct Sums(Vec<Vec<f64>>);
 
 impl PairGame<'_> {
-    /// The values of all who part, row-major by place, then output. Those of others than members mean nothing.
+    /// The values of all who part, row-major by place, then output. Those of others than members mean
+    /// nothing.
     pub(super) fn values(&self, cubes: &[Cube]) -> Vec<f64> {
         let (players, outputs) = (self.steps.len(), self.base.len());
         let sums = self.fold_cubes(cubes, players, 0);

@@ -1,15 +1,16 @@
 //! The leaves that mixtures of one explicand and one background row reach, tree by tree.
 //!
-//! A mixture takes each player's features from the explicand x or from the background row b. As in the margin's walk, splits at which both
-//! go the same way are no choice; where they part, the branch of x is taken iff the player is in the coalition. So a tree becomes a
-//! list of *cubes*: a leaf is reached by the coalitions that hold all players E and none of R. Players who part nowhere that
-//! a mixture gets to are null.
+//! A mixture takes each player's features from the explicand x or from the background row b. As in the
+//! margin's walk, splits at which both go the same way are no choice; where they part, the branch of x is
+//! taken iff the player is in the coalition. So a tree becomes a list of *cubes*: a leaf is reached by the
+//! coalitions that hold all players E and none of R. Players who part nowhere that a mixture gets to are
+//! null.
 //!
 //! # Signature
 //!
-//! What the walk sees of b are its decisions at the splits that it comes to, in the order in which it comes to them. Written down as bits
-//! they fix the whole walk (each step is determined by the bits before it), so two background rows of the same signature have the
-//! same cubes.
+//! What the walk sees of b are its decisions at the splits that it comes to, in the order in which it comes
+//! to them. Written down as bits they fix the whole walk (each step is determined by the bits before it), so
+//! two background rows of the same signature have the same cubes.
 
 use super::fixed::Fixed;
 use apportion_models::Ensemble;
@@ -61,7 +62,8 @@ impl Walk {
         }
     }
 
-    /// Walks through `trees` with two rounded rows. False where more than [`MOST_PARTING`] players part; the walk ends there.
+    /// Walks through `trees` with two rounded rows. False where more than [`MOST_PARTING`] players part; the
+    /// walk ends there.
     pub(super) fn run(
         &mut self,
         ensemble: &Ensemble,

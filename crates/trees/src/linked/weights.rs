@@ -1,7 +1,8 @@
 //! How coalitions of those who part are weighed.
 //!
-//! Of the players who part, *members* get values; *others* are groups that stand beside the group whose members are asked about (none,
-//! unless values are coalitional). With a others and t members in a coalition that member i joins, out of o others and k members,
+//! Of the players who part, *members* get values; *others* are groups that stand beside the group whose
+//! members are asked about (none, unless values are coalitional). With a others and t members in a coalition
+//! that member i joins, out of o others and k members,
 //!
 //! ```text
 //! φ_i = Σ_{S∌i} W(a, t) [v(S∪i) − v(S)],        W(a, t) = M1(a, o − a) · M2(t, k − 1 − t).
@@ -13,7 +14,8 @@
 //! φ_i = Σ_{S∋i} with(S) v(S) − Σ_S without(S) v(S),     without(a, t) = W(a, t),   with(a, t) = W(a, t − 1) + W(a, t),
 //! ```
 //!
-//! with W(a, k) = W(a, −1) = 0. Both depend on the *class* of S alone, `t + (k + 1) a`, to which every player adds a number of its own.
+//! with W(a, k) = W(a, −1) = 0. Both depend on the *class* of S alone, `t + (k + 1) a`, to which every player
+//! adds a number of its own.
 
 use crate::engine::moments::Moments;
 

@@ -1,5 +1,5 @@
-//! Which kernel a tree gets: by predicted time. The prediction is a function of the trees and the rows, never a
-//! measurement, so that a result is a function of its inputs.
+//! Which kernel a tree gets: by predicted time. The prediction is a function of the trees and the rows, never
+//! a measurement, so that a result is a function of its inputs.
 
 use super::cohorts;
 use crate::engine::bits::MOST_BITS;
@@ -246,8 +246,8 @@ fn tables(task: &Task<'_>, paths: &Paths, histograms: &Histograms) -> Option<Tim
     Some(Times { size, filling, lookups })
 }
 
-/// Leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 players; beyond, players that share a bit are taken
-/// for one.
+/// Leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 players; beyond, players that
+/// share a bit are taken for one.
 pub(crate) fn leaves_reached(
     ensemble: &Ensemble,
     nodes: &[Node],

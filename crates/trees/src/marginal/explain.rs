@@ -213,7 +213,8 @@ impl InterventionalOracle<'_> {
         ensemble.trees().iter().enumerate().map(of_tree).collect()
     }
 
-    /// Refuses kernels that are not those asked for, and walks of rows to come where there are none to be walked against.
+    /// Refuses kernels that are not those asked for, and walks of rows to come where there are none to be
+    /// walked against.
     fn check(&self, ways: &[Way], rows: usize) -> Result<(), TreeError> {
         cost::check(&self.ensemble, self.settings, ways)?;
         if self.compiled && rows > 0 && ways.contains(&Way::Walk) {
@@ -226,7 +227,8 @@ impl InterventionalOracle<'_> {
     }
 }
 
-/// A few rows that stand for whatever rows there will be: each value is a threshold of its feature, or that of `other` where there is none.
+/// A few rows that stand for whatever rows there will be: each value is a threshold of its feature, or that
+/// of `other` where there is none.
 fn rows_at_thresholds(ensemble: &Ensemble, other: &[f64]) -> Vec<f64> {
     let features = ensemble.feature_count();
     let (mut met, mut last) = (vec![0; features], vec![[0.0; SAMPLE]; features]);

@@ -1,8 +1,9 @@
 //! Interaction indices of coalitions in the marginal game.
 //!
-//! On a leaf, with P the pattern of the explicand and M one of the background, the game is `[E, R]` with E = ¬M and R = ¬P where the two
-//! satisfy all path players together, else nothing. Trees with linear leaves and those that split on several features at once are
-//! walked, for each background row: they are sums of such products.
+//! On a leaf, with P the pattern of the explicand and M one of the background, the game is `[E, R]` with E =
+//! ¬M and R = ¬P where the two satisfy all path players together, else nothing. Trees with linear leaves and
+//! those that split on several features at once are walked, for each background row: they are sums of such
+//! products.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -160,7 +161,8 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// Adds to all coalitions that begin with those chosen: how many of E and R they are, and their rank so far.
+    /// Adds to all coalitions that begin with those chosen: how many of E and R they are, and their rank so
+    /// far.
     fn add(&self, bits: &[usize], (of_own, of_rest, rank): (usize, usize, usize), out: &mut [f64]) {
         let order = self.local.order();
         let size = of_own + of_rest;

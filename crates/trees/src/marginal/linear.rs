@@ -1,26 +1,28 @@
-//! Trees with linear leaves: one explicand against one background row, on the nodes that some mixture of the two can reach.
+//! Trees with linear leaves: one explicand against one background row, on the nodes that some mixture of the
+//! two can reach.
 //!
 //! # The derivation
 //!
-//! A leaf is reached by all mixtures that take the players E from the explicand x and R from the background row b (see
-//! [`walk`](super::walk)); S are the players taken from x. It is worth `c + Σ_j c_j z_j` where z is the mixture, or p where one of these
-//! z_j is missing. Let q(j) be the player of feature j. A feature whose x_j is missing must be taken from b for the model to count, one
-//! whose b_j is missing from x:
+//! A leaf is reached by all mixtures that take the players E from the explicand x and R from the background
+//! row b (see [`walk`](super::walk)); S are the players taken from x. It is worth `c + Σ_j c_j z_j` where z
+//! is the mixture, or p where one of these z_j is missing. Let q(j) be the player of feature j. A feature
+//! whose x_j is missing must be taken from b for the model to count, one whose b_j is missing from x:
 //!
 //! ```text
 //! E' = E ∪ {q(j) : b_j missing}        R' = R ∪ {q(j) : x_j missing}.
 //! ```
 //!
-//! If E' and R' meet, the leaf is always worth p. Else, writing `[E, R]` for the game that is 1 iff E ⊆ S and R ∩ S = ∅,
+//! If E' and R' meet, the leaf is always worth p. Else, writing `[E, R]` for the game that is 1 iff E ⊆ S and
+//! R ∩ S = ∅,
 //!
 //! ```text
 //! p · ([E, R] − [E', R'])  +  (c + Σ_{q(j) ∈ E'} c_j x_j + Σ_{q(j) ∉ E'} c_j b_j) · [E', R']
 //!                          +  Σ_{j free} c_j (x_j − b_j) · [E' ∪ {q(j)}, R'],
 //! ```
 //!
-//! where j is free if q(j) is in neither E' nor R': there z_j is x_j if q(j) ∈ S, else b_j. So the leaf is a sum of products, whose
-//! values are those of [any leaf](super::shares). Takes O(d + t) time per leaf reached of d path
-//! features and t terms for semivalues, O(d t) for coalitional values.
+//! where j is free if q(j) is in neither E' nor R': there z_j is x_j if q(j) ∈ S, else b_j. So the leaf is a
+//! sum of products, whose values are those of [any leaf](super::shares). Takes O(d + t) time per leaf reached
+//! of d path features and t terms for semivalues, O(d t) for coalitional values.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::{LinearLeaf, Node};
@@ -51,8 +53,8 @@ impl LinearWalk {
         Self { walk: Walk::new(players), gathering }
     }
 
-    /// Gives the games whose sum is the game `f(x_S, b_rest)` on one tree to `share`, each with its v. `player_of` has the player of
-    /// each feature.
+    /// Gives the games whose sum is the game `f(x_S, b_rest)` on one tree to `share`, each with its v.
+    /// `player_of` has the player of each feature.
     pub(crate) fn add(
         &mut self,
         ensemble: &Ensemble,
@@ -153,7 +155,8 @@ impl Gathering {
         }
     }
 
-    /// Takes the players with a missing value from the row where it is there; `false` where one would have to be taken from both.
+    /// Takes the players with a missing value from the row where it is there; `false` where one would have to
+    /// be taken from both.
     fn bind(&mut self, model: &LinearLeaf, player_of: &[u32], explicand: &[f64], background: &[f64]) -> bool {
         for &(feature, _) in &model.terms {
             let player = player_of[feature as usize];

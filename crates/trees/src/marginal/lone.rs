@@ -1,6 +1,7 @@
 //! Trees that look at one player alone: those of a linear model, each of one feature.
 //!
-//! What such a tree adds is a function g of what the player is taken from, so it adds to no coalition more than to another,
+//! What such a tree adds is a function g of what the player is taken from, so it adds to no coalition more
+//! than to another,
 //!
 //! ```text
 //! v(S ∪ i) − v(S) = g(x) − Σ_b w_b g(b),

@@ -1,7 +1,8 @@
 //! A block of explicands against the histograms of the background, pattern by pattern.
 //!
-//! On a leaf with d path features, let P be the pattern of the explicand and M one of the background. If together they satisfy
-//! all features, the mixtures that reach the leaf take E = ¬M from the explicand and R = ¬P from the background.
+//! On a leaf with d path features, let P be the pattern of the explicand and M one of the background. If
+//! together they satisfy all features, the mixtures that reach the leaf take E = ¬M from the explicand and
+//! R = ¬P from the background.
 //!
 //! Costs one step per distinct pattern and explicand: for leaves with too many features for a table.
 

@@ -8,9 +8,10 @@
 //! v(S) = Σ_b w_b f(x_S, b_rest)
 //! ```
 //!
-//! where f is the margin. An ensemble is a sum of leaves, and on one leaf and one background row the game is a product: it is worth the
-//! leaf's value iff all features E that only x satisfies are in S and none of the features R that only b satisfies is. Its semivalues
-//! are moments of the mixing measure (see `apportion_values::Semivalue`), so the values of the whole game are sums over leaves of
+//! where f is the margin. An ensemble is a sum of leaves, and on one leaf and one background row the game is
+//! a product: it is worth the leaf's value iff all features E that only x satisfies are in S and none of the
+//! features R that only b satisfies is. Its semivalues are moments of the mixing measure (see
+//! `apportion_values::Semivalue`), so the values of the whole game are sums over leaves of
 //!
 //! ```text
 //! v · M(|E| − 1, |R|)  to each i ∈ E        −v · M(|E|, |R| − 1)  to each i ∈ R.
@@ -25,13 +26,14 @@
 //! | [`masks`] | sorts the background by pattern at each leaf, then goes through the patterns | leaves × distinct patterns | few explicands; long paths |
 //! | [tables](crate::engine::tables) | writes down the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
 //!
-//! All are exact and agree within rounding. Each is written once, over what a leaf gives: [`shares`] to players, to players in groups, or to
-//! pairs. [`cost`] says which kernel is taken for a tree. Trees with linear leaves are walked, by [`linear`], unless they
-//! look at one player alone, as those of linear models do: what [`lone`] trees give is the same against any number of background rows. Those with
-//! splits on several features at once, which stand apart from all others, are walked by [`joint`].
+//! All are exact and agree within rounding. Each is written once, over what a leaf gives: [`shares`] to
+//! players, to players in groups, or to pairs. [`cost`] says which kernel is taken for a tree. Trees with
+//! linear leaves are walked, by [`linear`], unless they look at one player alone, as those of linear models
+//! do: what [`lone`] trees give is the same against any number of background rows. Those with splits on
+//! several features at once, which stand apart from all others, are walked by [`joint`].
 //!
-//! A single background row needs no sums over patterns: that game is a path-dependent one, and [`one_baseline`] has it computed by quadrature
-//! where that is faster.
+//! A single background row needs no sums over patterns: that game is a path-dependent one, and
+//! [`one_baseline`] has it computed by quadrature where that is faster.
 //!
 //! # What is where
 //!

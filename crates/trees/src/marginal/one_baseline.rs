@@ -1,4 +1,5 @@
-//! Against one baseline the game is a path-dependent one, and quadrature computes its values: see [`AgainstBaseline`].
+//! Against one baseline the game is a path-dependent one, and quadrature computes its values: see
+//! [`AgainstBaseline`].
 
 use apportion_games::Rows;
 use apportion_values::{Attributions, Semivalue};
@@ -55,7 +56,8 @@ impl InterventionalOracle<'_> {
         })
     }
 
-    /// The predicted time of quadrature for `count` rows like those of `sample`; `None` where it is not to be taken.
+    /// The predicted time of quadrature for `count` rows like those of `sample`; `None` where it is not to be
+    /// taken.
     fn quadrature_seconds(&self, value: &Semivalue, sample: Rows<'_>, count: usize) -> Option<f64> {
         let is_asked = match self.settings.kernel {
             None => false,

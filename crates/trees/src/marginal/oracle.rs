@@ -33,19 +33,22 @@ pub(super) struct Seen {
 /// v(S) = Σ_b w_b f(x_S, b_{N∖S})
 /// ```
 ///
-/// is the game: the margin f where the features in S are those of the explicand x and the others those of a background row b, averaged
-/// with the weights w_b. Its values are sums over the leaves of the trees, by the kernel whose predicted time is least. With many rows to
-/// explain a row takes a lookup per leaf and path feature, however large the background; a single row against a single baseline takes the
-/// leaves that a mixture of the two can reach (Lundberg et al., *From local explanations to global understanding with explainable AI for
-/// trees*, 2020, extended to background sets and semivalues).
+/// is the game: the margin f where the features in S are those of the explicand x and the others those of a
+/// background row b, averaged with the weights w_b. Its values are sums over the leaves of the trees, by the
+/// kernel whose predicted time is least. With many rows to explain a row takes a lookup per leaf and path
+/// feature, however large the background; a single row against a single baseline takes the leaves that a
+/// mixture of the two can reach (Lundberg et al., *From local explanations to global understanding with
+/// explainable AI for trees*, 2020, extended to background sets and semivalues).
 ///
 /// # Costs
 ///
-/// Values of features in groups and values of groups take about as long as those of features: a leaf counts for groups of which it needs
-/// features of both rows only where that is one group. Over hierarchies of more levels many rows take about as long as for groups, a single
-/// row against many background rows twice as long. What is computed of a background set for groups is not kept between calls. A two-step
-/// value takes both. Interactions take two to four times as long as values, and rows × features² × outputs numbers of memory; pairs of which
-/// no path of the trees has both do not interact and take no time, and tables of pairs are not kept.
+/// Values of features in groups and values of groups take about as long as those of features: a leaf counts
+/// for groups of which it needs features of both rows only where that is one group. Over hierarchies of more
+/// levels many rows take about as long as for groups, a single row against many background rows twice as
+/// long. What is computed of a background set for groups is not kept between calls. A two-step value takes
+/// both. Interactions take two to four times as long as values, and rows × features² × outputs numbers of
+/// memory; pairs of which no path of the trees has both do not interact and take no time, and tables of pairs
+/// are not kept.
 ///
 /// A plan takes the time of sorting the background, if that pays for these rows; it is kept.
 ///
@@ -86,18 +89,20 @@ pub struct InterventionalOracle<'a> {
 }
 
 impl<'a> InterventionalOracle<'a> {
-    /// The oracle of `ensemble` against the rows of `background`: one baseline, or many rows, of equal weight unless `weights`
-    /// has one per row. Weights need not sum to 1. Missing values are NaN.
+    /// The oracle of `ensemble` against the rows of `background`: one baseline, or many rows, of equal weight
+    /// unless `weights` has one per row. Weights need not sum to 1. Missing values are NaN.
     ///
-    /// Takes one prediction per background row. What a kernel needs of the background is computed when a kernel first needs it, and kept.
+    /// Takes one prediction per background row. What a kernel needs of the background is computed when a
+    /// kernel first needs it, and kept.
     ///
     /// # Errors
     ///
     /// [`GameError::EmptyBackground`](apportion_games::GameError::EmptyBackground),
     /// [`GameError::Width`](apportion_games::GameError::Width) and
-    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for a background row whose infinite value a linear model has to compute with,
-    /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are not one per row, finite,
-    /// not negative and not all zero.
+    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for a background row whose
+    /// infinite value a linear model has to compute with,
+    /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are
+    /// not one per row, finite, not negative and not all zero.
     pub fn new(
         ensemble: impl Into<Shared<'a, Ensemble>>,
         background: Rows<'_>,
@@ -126,8 +131,8 @@ impl<'a> InterventionalOracle<'a> {
 
     /// The oracle of `ensemble` against a background that was compiled for it, without its rows.
     ///
-    /// All values are those against the rows, to rounding. They come from tables and masks: the walk, which needs the rows, is refused with
-    /// [`TreeError::Unsupported`].
+    /// All values are those against the rows, to rounding. They come from tables and masks: the walk, which
+    /// needs the rows, is refused with [`TreeError::Unsupported`].
     ///
     /// # Errors
     ///
@@ -160,9 +165,9 @@ impl<'a> InterventionalOracle<'a> {
         }
     }
 
-    /// The same oracle, told how to compute. [`Kernel::Quadrature`](crate::Kernel::Quadrature) is a kernel of the path-dependent game, which
-    /// the game against one baseline is, too: of semivalues of features against one background row; every other question to it is
-    /// refused with [`TreeError::Unsupported`].
+    /// The same oracle, told how to compute. [`Kernel::Quadrature`](crate::Kernel::Quadrature) is a kernel of
+    /// the path-dependent game, which the game against one baseline is, too: of semivalues of features
+    /// against one background row; every other question to it is refused with [`TreeError::Unsupported`].
     pub fn with_settings(self, settings: Settings) -> Self {
         Self { settings, kept: Kept::default(), ..self }
     }

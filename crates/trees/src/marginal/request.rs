@@ -101,7 +101,8 @@ impl Request<'_> {
 
     /// The background, sorted by pattern at every leaf.
     pub(super) fn sorted(&self) -> &Sorted {
-        // Not computed inside the lock: a thread that waits for its share of the work may take up a task that wants the lock itself.
+        // Not computed inside the lock: a thread that waits for its share of the work may take up a task that
+        // wants the lock itself.
         if let Some(sorted) = self.seen().sorted.get() {
             return sorted;
         }

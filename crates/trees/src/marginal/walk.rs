@@ -1,12 +1,14 @@
 //! One explicand against one background row: only nodes that some mixture of the two can reach.
 //!
-//! A mixture takes each feature from the explicand x or from the background row b. Down from the root, a split at which both go the same
-//! way is no choice; where they part, the branch of x is reached iff the feature is taken from x, that of b iff it is taken from b, and
-//! further down the feature stays so. A leaf is thus reached by all mixtures that take the features E from x and R from b.
+//! A mixture takes each feature from the explicand x or from the background row b. Down from the root, a
+//! split at which both go the same way is no choice; where they part, the branch of x is reached iff the
+//! feature is taken from x, that of b iff it is taken from b, and further down the feature stays so. A leaf
+//! is thus reached by all mixtures that take the features E from x and R from b.
 //!
-//! As in Lundberg et al., *From local explanations to global understanding with explainable AI for trees* (2020), sums over all leaves
-//! below a parting are handed up, so that a leaf costs the same however many features it depends on. What they are is said by [`Walked`].
-//! Partings are kept on a stack of our own: any depth and any number of features.
+//! As in Lundberg et al., *From local explanations to global understanding with explainable AI for trees*
+//! (2020), sums over all leaves below a parting are handed up, so that a leaf costs the same however many
+//! features it depends on. What they are is said by [`Walked`]. Partings are kept on a stack of our own: any
+//! depth and any number of features.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
@@ -50,13 +52,15 @@ pub(crate) trait Walked {
     /// What is handed up of the leaves below a node; the default is that of none.
     type Sums: Copy + Default;
 
-    /// Takes a free player from the explicand, or, where that would come to nothing, from the background row alone (`false`).
+    /// Takes a free player from the explicand, or, where that would come to nothing, from the background row
+    /// alone (`false`).
     #[inline(always)]
     fn begin(&mut self, _player: u32) -> bool {
         true
     }
 
-    /// A leaf that is worth `value`, reached with so many players taken from the explicand and from the background row.
+    /// A leaf that is worth `value`, reached with so many players taken from the explicand and from the
+    /// background row.
     fn leaf(&mut self, leaf: Node, value: f64, own: usize, rest: usize) -> Self::Sums;
 
     /// The explicand's side of a player's parting is finished: whether to go on with the background row's.
@@ -77,7 +81,8 @@ impl<S: Copy + Default> Walk<S> {
         Self { taken: vec![Taken::Free; players], partings: Vec::new() }
     }
 
-    /// Walks through one tree for the game `weight · f(x_S, b_rest)`. `player_of` has the player of each feature.
+    /// Walks through one tree for the game `weight · f(x_S, b_rest)`. `player_of` has the player of each
+    /// feature.
     #[inline]
     pub(crate) fn through(
         &mut self,

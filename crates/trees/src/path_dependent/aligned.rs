@@ -1,4 +1,5 @@
-//! Memory for vector instructions: a read of eight numbers that crosses a line of the cache costs as much as two.
+//! Memory for vector instructions: a read of eight numbers that crosses a line of the cache costs as much as
+//! two.
 
 use std::ops::{Deref, DerefMut};
 

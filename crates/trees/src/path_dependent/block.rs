@@ -8,7 +8,8 @@ use super::lanes::{Lanes, Nodes};
 use crate::engine::driver::in_tasks;
 use apportion_models::Ensemble;
 
-/// Rows of a block, where there are many: as long as possible while the stack of a tree of usual depth stays in the first caches.
+/// Rows of a block, where there are many: as long as possible while the stack of a tree of usual depth stays
+/// in the first caches.
 const WIDE: usize = 64;
 /// Rows of a block, where there are few, or the stack is deep.
 const NARROW: usize = 8;
@@ -40,8 +41,8 @@ pub(super) trait Recursion: Sync {
         1
     }
 
-    /// Where the numbers that are computed belong among those of a row: of each player to whom any tree gives something, the number of
-    /// the player.
+    /// Where the numbers that are computed belong among those of a row: of each player to whom any tree gives
+    /// something, the number of the player.
     fn targets(&self) -> &[usize] {
         &self.inputs().players
     }
@@ -49,7 +50,8 @@ pub(super) trait Recursion: Sync {
     /// The nodes of a tree's rule, as many at a time as are taken through it at once.
     fn runs<'k>(&'k self, tree: &'k Self::Tree) -> impl Iterator<Item = (Nodes<'k>, Self::Known<'k>)>;
 
-    /// All steps of a tree: adds the values by `Q` nodes to `phi`, which has the lanes of each [target](Self::targets).
+    /// All steps of a tree: adds the values by `Q` nodes to `phi`, which has the lanes of each
+    /// [target](Self::targets).
     fn walk<const Q: usize, const R: usize>(
         &self,
         tree: &Self::Tree,
@@ -151,7 +153,8 @@ pub(super) fn explain<K: Recursion>(recursion: &K, ensemble: &Ensemble, rows: Ro
     in_tasks(rows, task, values, Scratch::default, explain);
 }
 
-/// How many of `rows` are taken in wide blocks, in narrow ones after them, and at last one by one, of which there are at most a `few`.
+/// How many of `rows` are taken in wide blocks, in narrow ones after them, and at last one by one, of which
+/// there are at most a `few`.
 pub(super) fn rows_by_width(rows: usize, levels: usize, few: usize) -> [usize; 3] {
     let rest = match rows % WIDE {
         _ if levels > DEEP => rows,

@@ -1,7 +1,8 @@
-//! The values of one tree from its leaves, one row after the other: for weights by size, which have no quadrature.
+//! The values of one tree from its leaves, one row after the other: for weights by size, which have no
+//! quadrature.
 //!
-//! A leaf of value v gives `v (h_i − c_i) O_i` to each player i of its path; what the letters mean and how O_i is computed is told
-//! in [`others`](super::others).
+//! A leaf of value v gives `v (h_i − c_i) O_i` to each player i of its path; what the letters mean and how
+//! O_i is computed is told in [`others`](super::others).
 
 use apportion_values::Semivalue;
 
@@ -23,8 +24,8 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Hands every leaf to `leaf`, with its value and its path: all players with a test on it, from the leaf up. The row is rounded, and
-    /// the covers are [sound](Ensemble::check_covers).
+    /// Hands every leaf to `leaf`, with its value and its path: all players with a test on it, from the leaf
+    /// up. The row is rounded, and the covers are [sound](Ensemble::check_covers).
     pub(super) fn each(
         &mut self,
         ensemble: &Ensemble,
@@ -86,8 +87,8 @@ impl<'a> BySize<'a> {
         Self { player_of, paths: Paths::default(), others, factors: Vec::new(), means: Vec::new() }
     }
 
-    /// Hands the values of the path-dependent game of one tree to `phi`, player by player and in shares. The row is rounded, and the
-    /// covers are [sound](Ensemble::check_covers).
+    /// Hands the values of the path-dependent game of one tree to `phi`, player by player and in shares. The
+    /// row is rounded, and the covers are [sound](Ensemble::check_covers).
     pub(super) fn add(
         &mut self,
         ensemble: &Ensemble,
@@ -106,8 +107,9 @@ impl<'a> BySize<'a> {
         });
     }
 
-    /// Hands the [interaction indices](crate::engine::interactions) of one tree to `index`, pair by pair and in shares, the lower player first:
-    /// a leaf gives `v (h_i − c_i) (h_j − c_j) O_ij`, with O_ij that which the path without i leaves to j.
+    /// Hands the [interaction indices](crate::engine::interactions) of one tree to `index`, pair by pair and
+    /// in shares, the lower player first: a leaf gives `v (h_i − c_i) (h_j − c_j) O_ij`, with O_ij that which
+    /// the path without i leaves to j.
     pub(super) fn add_pairs(
         &mut self,
         ensemble: &Ensemble,

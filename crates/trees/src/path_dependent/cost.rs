@@ -3,10 +3,11 @@
 use super::block::block_counts;
 use super::lanes::MOST_NODES;
 
-/// Nanoseconds that a split takes in a block of 64 rows, of 8, and with a single row: for each way through the tree, and for each node
-/// of the rule.
+/// Nanoseconds that a split takes in a block of 64 rows, of 8, and with a single row: for each way through
+/// the tree, and for each node of the rule.
 const SPLIT: [(f64, f64); 3] = [(12.0, 22.0), (8.0, 4.0), (8.5, 0.5)];
-/// The processor learns the ways through programs of fewer splits. Through others a block of 8 rows takes longer than two single rows.
+/// The processor learns the ways through programs of fewer splits. Through others a block of 8 rows takes
+/// longer than two single rows.
 const LEARNED: usize = 100_000;
 
 /// What quadrature costs for some rows, tree by tree.

@@ -1,4 +1,5 @@
-//! Interaction indices of coalitions in the path-dependent game; what a leaf has is told in [`leaves`](super::leaves).
+//! Interaction indices of coalitions in the path-dependent game; what a leaf has is told in
+//! [`leaves`](super::leaves).
 
 use std::sync::Arc;
 

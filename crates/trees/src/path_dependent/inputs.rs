@@ -5,15 +5,16 @@ use std::ops::Range;
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-/// What the rows are asked: their number of a feature, a missing one taken for −∞ or ∞ so that it goes where its splits say.
+/// What the rows are asked: their number of a feature, a missing one taken for −∞ or ∞ so that it goes where
+/// its splits say.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Column {
     pub(super) feature: usize,
     pub(super) missing: f64,
 }
 
-/// Whether a split is decided for each row by the ensemble: it has a rule, or it parts missing values from all numbers, so that no number
-/// can stand for the missing ones.
+/// Whether a split is decided for each row by the ensemble: it has a rule, or it parts missing values from
+/// all numbers, so that no number can stand for the missing ones.
 pub(super) fn is_decided(split: Node) -> bool {
     split.is_ruled() || split.default_left() && split.threshold() == f64::NEG_INFINITY
 }
@@ -26,7 +27,8 @@ pub(super) struct Inputs {
     pub(super) players: Vec<usize>,
     /// Per feature.
     known: Vec<Known>,
-    /// Splits that [are decided](is_decided) apart, most of them categorical. Those of a tree have the columns after [`columns`](Self::columns), in this order.
+    /// Splits that [are decided](is_decided) apart, most of them categorical. Those of a tree have the
+    /// columns after [`columns`](Self::columns), in this order.
     categorical: Vec<Node>,
     /// Most columns that a tree asks for.
     widest: usize,
@@ -41,7 +43,8 @@ struct Known {
 }
 
 impl Inputs {
-    /// Of all numeric splits. `player_of` has the player of each feature. Categorical ones are put tree by tree.
+    /// Of all numeric splits. `player_of` has the player of each feature. Categorical ones are put tree by
+    /// tree.
     pub(super) fn new(ensemble: &Ensemble, player_of: &[u32]) -> Self {
         let mut known = vec![Known::default(); ensemble.feature_count()];
         let mut numbers: Vec<Option<u32>> = Vec::new();
@@ -74,7 +77,8 @@ impl Inputs {
         self.categorical.len()
     }
 
-    /// The column that a split asks, and the number of the player it belongs to. The categorical splits of its tree begin at `first`.
+    /// The column that a split asks, and the number of the player it belongs to. The categorical splits of
+    /// its tree begin at `first`.
     pub(super) fn put(&mut self, node: Node, first: usize) -> (u32, u32) {
         let known = &self.known[node.feature()];
         let column = if is_decided(node) {

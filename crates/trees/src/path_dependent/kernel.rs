@@ -1,4 +1,5 @@
-//! The recursion of a tree for semivalues of players: the formulas of [the module above](super), with [rows side by side](super::lanes).
+//! The recursion of a tree for semivalues of players: the formulas of [the module above](super), with
+//! [rows side by side](super::lanes).
 
 use std::hint::select_unpredictable as select;
 
@@ -11,7 +12,8 @@ use super::lanes::{Earlier, Lanes, Nodes, Presence, Stack, Tested, Untested, fir
 use super::one_row;
 use super::program::{Program, Split, TreeProgram, Visit};
 
-/// The memory of either way to go through a tree: with the rows of a block side by side, or, for a single row, with the nodes of the rule.
+/// The memory of either way to go through a tree: with the rows of a block side by side, or, for a single
+/// row, with the nodes of the rule.
 pub(super) enum Memory<const R: usize> {
     OfBlocks(Stack<R>),
     OfOneRow(one_row::Stack),
@@ -128,7 +130,8 @@ impl Recursion for OfPlayers<'_> {
             let [leaf_left, leaf_right] = split.leaves;
             let first = || (Presence::first(nodes), Untested);
             let again = || (Presence::again(split.passed, nodes), Tested(hot));
-            // T of the children, as functions of node and row: of leaves, which have one value, or left in the slots.
+            // T of the children, as functions of node and row: of leaves, which have one value, or left in
+            // the slots.
             macro_rules! from {
                 (left) => {
                     |q: usize, row: usize| left[q][row]

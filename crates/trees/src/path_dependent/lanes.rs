@@ -1,14 +1,17 @@
-//! Rows side by side, some nodes of a quadrature rule at a time: what the recursions of this folder are made of.
+//! Rows side by side, some nodes of a quadrature rule at a time: what the recursions of this folder are made
+//! of.
 //!
-//! Every formula is a loop over the rows of a block, with the nodes unrolled inside. The compiler makes vector instructions of it, for each
-//! instruction set on its own. No multiplication is fused with an addition, and rows do not meet, so a row's values are the same bits whatever
-//! the instruction set, the width of the block and the rows beside it.
+//! Every formula is a loop over the rows of a block, with the nodes unrolled inside. The compiler makes
+//! vector instructions of it, for each instruction set on its own. No multiplication is fused with an
+//! addition, and rows do not meet, so a row's values are the same bits whatever the instruction set, the
+//! width of the block and the rows beside it.
 //!
 //! # Slots
 //!
-//! A split needs memory only while the way through the tree is below it. A *slot* holds one number per node of the
-//! rule and row, and each level of the tree has two, for both children of the split on the path. On the way down a child's slot is given P
-//! of the child; on the way up the child puts T in its place, for its parent to take.
+//! A split needs memory only while the way through the tree is below it. A *slot* holds one number per node
+//! of the rule and row, and each level of the tree has two, for both children of the split on the path. On
+//! the way down a child's slot is given P of the child; on the way up the child puts T in its place, for its
+//! parent to take.
 
 use apportion_values::{Rule, Semivalue};
 
@@ -23,7 +26,8 @@ pub(super) type Lanes<const R: usize> = [f64; R];
 /// The memory of the way through a tree.
 pub(super) struct Stack<const R: usize> {
     pub(super) slots: Aligned<f64, R>,
-    /// All bits of the rows that passed all tests of the split's feature, per level and side after that of all rows.
+    /// All bits of the rows that passed all tests of the split's feature, per level and side after that of
+    /// all rows.
     pub(super) masks: Aligned<u64, R>,
 }
 
@@ -85,7 +89,8 @@ impl<const Q: usize> Presence<Q> {
     }
 }
 
-/// What is known of the earlier tests of a feature: which numbers to keep, row by row, where rows that failed one have 0.
+/// What is known of the earlier tests of a feature: which numbers to keep, row by row, where rows that failed
+/// one have 0.
 pub(super) trait Earlier: Copy {
     const TESTED: bool;
 

@@ -1,14 +1,15 @@
 //! Interaction indices of coalitions of the players of a leaf, in the path-dependent game.
 //!
-//! A leaf is worth `v Π_j (h_j where j is present, c_j where not)`, with h_j and c_j as in [`others`](super::others). So with L_k the
-//! functional of the index, of which `M_k(a, b) = L_k(t^a (1 − t)^b)`,
+//! A leaf is worth `v Π_j (h_j where j is present, c_j where not)`, with h_j and c_j as in
+//! [`others`](super::others). So with L_k the functional of the index, of which
+//! `M_k(a, b) = L_k(t^a (1 − t)^b)`,
 //!
 //! ```text
 //! I(K) = v Π_{j∈K} (h_j − c_j) · L_k(Π_{j∉K} (h_j t + c_j (1 − t)))
 //! ```
 //!
-//! The product is kept in Bernstein form, `Σ_b e_b t^{d−k−b} (1 − t)^b` with e_b ≥ 0, while the players of the path are taken one after the other: into
-//! K, or as a factor.
+//! The product is kept in Bernstein form, `Σ_b e_b t^{d−k−b} (1 − t)^b` with e_b ≥ 0, while the players of
+//! the path are taken one after the other: into K, or as a factor.
 
 use apportion_games::parallel;
 use apportion_models::Ensemble;
@@ -29,7 +30,8 @@ pub(super) struct Ready {
     pub(super) numbered: Numbered,
 }
 
-/// A tree's paths, and per node the shares of its path players: the products of the cover fractions of their tests.
+/// A tree's paths, and per node the shares of its path players: the products of the cover fractions of their
+/// tests.
 #[derive(Debug)]
 struct Shares {
     paths: Paths,
@@ -115,7 +117,8 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Takes the players from `next` on, where K has `size` of those before and this rank, and the product of its differences is `gain`.
+    /// Takes the players from `next` on, where K has `size` of those before and this rank, and the product of
+    /// its differences is `gain`.
     fn take(&mut self, next: usize, (size, rank): (usize, usize), gain: f64) {
         let players = self.local.players();
         let side = players + 1;

@@ -1,10 +1,12 @@
 //! The recursion of a tree, for one row: the nodes of the rule side by side.
 //!
-//! With one row there is nothing to loop over but the nodes of the rule, which vector instructions take at once. What is left to do is
-//! the same at every split, so a tree is gone through twice without a branch: down, which leaves behind at each split what the way up
-//! wants to know, and up. Nothing depends on guesses of the processor, which a row that comes but once gives no time to learn.
+//! With one row there is nothing to loop over but the nodes of the rule, which vector instructions take at
+//! once. What is left to do is the same at every split, so a tree is gone through twice without a branch:
+//! down, which leaves behind at each split what the way up wants to know, and up. Nothing depends on guesses
+//! of the processor, which a row that comes but once gives no time to learn.
 //!
-//! The numbers are those of [the kernel of blocks](super::kernel), in the same order, so that a row has the same bits here as there.
+//! The numbers are those of [the kernel of blocks](super::kernel), in the same order, so that a row has the
+//! same bits here as there.
 
 use super::lanes::{MOST_NODES, Nodes};
 use super::program::{Program, Split, TreeProgram};
@@ -29,8 +31,9 @@ struct Slot {
     reach: Lanes,
     /// T, if it is a split and was left.
     expected: Lanes,
-    /// What a later test on the split's player has to know of the tests up to here: a number is kept by the bits `keep`, and then has those of
-    /// `add`. It stays what it is where the row passed the tests, is 0 where it failed one, and 1 where there are none.
+    /// What a later test on the split's player has to know of the tests up to here: a number is kept by the
+    /// bits `keep`, and then has those of `add`. It stays what it is where the row passed the tests, is 0
+    /// where it failed one, and 1 where there are none.
     keep: u64,
     add: u64,
 }
@@ -58,7 +61,8 @@ impl Stack {
     }
 }
 
-/// Adds the values on one tree to `phi`, which has the number of each player, summed over at most [`MOST_NODES`] nodes.
+/// Adds the values on one tree to `phi`, which has the number of each player, summed over at most
+/// [`MOST_NODES`] nodes.
 #[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
 pub(super) fn add_tree(
     program: &Program,
@@ -107,7 +111,8 @@ fn walk<const L: usize>(
     let Stack { present, absent, slots, visits } = stack;
     let (present, absent): ([f64; L], [f64; L]) = (lanes(present), lanes(absent));
     let visits = &mut visits[..splits.len()];
-    // Down: a split comes after the one above it, and what is below a right child after all that is below the left.
+    // Down: a split comes after the one above it, and what is below a right child after all that is below the
+    // left.
     for (split, visit) in splits.iter().zip(&mut *visits) {
         let &Split { threshold, shares: [share_left, share_right], passed, .. } = split;
         let goes_left = columns[split.column as usize] < threshold;

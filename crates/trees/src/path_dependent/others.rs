@@ -1,24 +1,26 @@
-//! What the other players leave of a leaf, on average: for weights by size, which have no quadrature, and for all other values too.
+//! What the other players leave of a leaf, on average: for weights by size, which have no quadrature, and for
+//! all other values too.
 //!
 //! # Notation
 //!
-//! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j (h_j = 1), else *cold* (h_j = 0);
-//! c_j is the product of the cover fractions of these tests. An absent player multiplies the leaf's weight by c_j, a present one by
-//! h_j. So a player i gets of a leaf of value v
+//! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j
+//! (h_j = 1), else *cold* (h_j = 0); c_j is the product of the cover fractions of these tests. An absent
+//! player multiplies the leaf's weight by c_j, a present one by h_j. So a player i gets of a leaf of value v
 //!
 //! ```text
 //! φ_i = v (h_i − c_i) O_i,     O_i = mean of Π_{j ≠ i} (h_j where j is present, c_j where not) over the coalitions that i joins.
 //! ```
 //!
-//! Where the value has a quadrature, O_i is the sum over its nodes t of Π_{j≠i} (h_j t + c_j (1 − t)). Where it has none, the coalition
-//! leaves anything only if no other cold player is a member, and if k of the m other hot players are absent, each k of them alike,
-//! the leaf keeps on average
+//! Where the value has a quadrature, O_i is the sum over its nodes t of Π_{j≠i} (h_j t + c_j (1 − t)). Where
+//! it has none, the coalition leaves anything only if no other cold player is a member, and if k of the m
+//! other hot players are absent, each k of them alike, the leaf keeps on average
 //!
 //! ```text
 //! e_k = mean of Π_{j ∈ A} c_j over the A with |A| = k among the hot others
 //! ```
 //!
-//! of its value, besides Π c_j over the cold others. With the probability `L_k` that the player joins m − k others, all of them hot,
+//! of its value, besides Π c_j over the cold others. With the probability `L_k` that the player joins m − k
+//! others, all of them hot,
 //!
 //! ```text
 //! O_i = Π_{other cold} c_j · Σ_k L_k e_k.
@@ -26,9 +28,10 @@
 //!
 //! # Why it is stable
 //!
-//! This is the polynomial Π_{j≠i} (h_j t + c_j (1 − t)) in Bernstein form. Every number is a probability or a mean of numbers in
-//! \[0, 1\], and nothing is subtracted: no cancellation and no overflow at any depth, and what underflows is too small to
-//! matter. `L` comes from the law of the size of the coalition, p(s), which every semivalue has for any number of players:
+//! This is the polynomial Π_{j≠i} (h_j t + c_j (1 − t)) in Bernstein form. Every number is a probability or a
+//! mean of numbers in \[0, 1\], and nothing is subtracted: no cancellation and no overflow at any depth, and
+//! what underflows is too small to matter. `L` comes from the law of the size of the coalition, p(s), which
+//! every semivalue has for any number of players:
 //!
 //! ```text
 //! L_k = p(m − k) · C(m, m − k) / C(d − 1, m − k).
@@ -36,8 +39,9 @@
 //!
 //! # Cost
 //!
-//! O(d²) per leaf and row. Leaving out one hot player after the other takes the means of those before it, forwards, and carries the
-//! sum over those behind it backwards (by the transposed step), so that nothing is divided out.
+//! O(d²) per leaf and row. Leaving out one hot player after the other takes the means of those before it,
+//! forwards, and carries the sum over those behind it backwards (by the transposed step), so that nothing is
+//! divided out.
 
 use std::collections::HashMap;
 
@@ -130,7 +134,8 @@ impl Quadrature<'_> {
 /// By the sizes of coalitions.
 pub(super) struct BySize<'a> {
     laws: Laws<'a>,
-    /// Of the hot players of the path: e_0..e_m of the first m of them, for each m up to all, one after the other.
+    /// Of the hot players of the path: e_0..e_m of the first m of them, for each m up to all, one after the
+    /// other.
     means: Vec<f64>,
     /// Σ_k L_k e_k as a function of the means over the hot players that come first.
     sums: Vec<f64>,
@@ -172,7 +177,8 @@ impl BySize<'_> {
     }
 }
 
-/// Where the means over the first `count` hot players begin: those over fewer are 1 + 2 + … + `count` numbers.
+/// Where the means over the first `count` hot players begin: those over fewer are 1 + 2 + … + `count`
+/// numbers.
 fn start(count: usize) -> usize {
     count * (count + 1) / 2
 }
@@ -181,8 +187,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Appends the means over `before` players and one more of share `c`, which is among the k of `before + 1` that are absent with
-/// probability k / (before + 1).
+/// Appends the means over `before` players and one more of share `c`, which is among the k of `before + 1`
+/// that are absent with probability k / (before + 1).
 fn append_with_one_more(means: &mut Vec<f64>, before: usize, c: f64) {
     let old = start(before);
     let count = (before + 1) as f64;
@@ -193,7 +199,8 @@ fn append_with_one_more(means: &mut Vec<f64>, before: usize, c: f64) {
     }
 }
 
-/// The transposed step: from coefficients of the means over some players to those of the means without the last, of share `c`.
+/// The transposed step: from coefficients of the means over some players to those of the means without the
+/// last, of share `c`.
 fn carry_back(sums: &mut Vec<f64>, c: f64) {
     let before = sums.len() - 1;
     for absent in 0..before {
@@ -213,7 +220,8 @@ struct Laws<'a> {
 }
 
 impl Laws<'_> {
-    /// For `hot` and `cold` other players: per k, the probability that the player joins exactly `hot − k` others, all of them hot.
+    /// For `hot` and `cold` other players: per k, the probability that the player joins exactly `hot − k`
+    /// others, all of them hot.
     fn get(&mut self, hot: usize, cold: usize) -> &[f64] {
         let Self { value, sizes, laws } = self;
         laws.entry((hot, cold)).or_insert_with(|| {

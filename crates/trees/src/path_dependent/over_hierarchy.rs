@@ -2,22 +2,23 @@
 //!
 //! # The derivation
 //!
-//! On one leaf of value v a feature j of its path multiplies by h_j where it is present and by c_j where not (see
-//! [`others`](super::others)), and so a group that is present or absent as a whole by the products H and C of its features. For a feature i
-//! of groups G, the other members of every G are present or absent as wholes, by the semivalue of the level of G, independently of those of
-//! other levels:
+//! On one leaf of value v a feature j of its path multiplies by h_j where it is present and by c_j where not
+//! (see [`others`](super::others)), and so a group that is present or absent as a whole by the products H and
+//! C of its features. For a feature i of groups G, the other members of every G are present or absent as
+//! wholes, by the semivalue of the level of G, independently of those of other levels:
 //!
 //! ```text
 //! φ_i = v (h_i − c_i) Π_G O_G,     O_G = mean of Π (H_g where member g is present, C_g where not) over the coalitions that i's side joins
 //! ```
 //!
-//! O_G is what the [others](super::others) of a path leave, with members in the place of players; it is computed once for each member of
-//! each group that the path meets. By quadrature or by sizes of coalitions: any semivalue.
+//! O_G is what the [others](super::others) of a path leave, with members in the place of players; it is
+//! computed once for each member of each group that the path meets. By quadrature or by sizes of coalitions:
+//! any semivalue.
 //!
 //! # Cost
 //!
-//! On a leaf with d path features the members of all groups of several are at most 2d − 2, and a group of m of them takes O(m²): O(d²) for each
-//! leaf and row.
+//! On a leaf with d path features the members of all groups of several are at most 2d − 2, and a group of m
+//! of them takes O(m²): O(d²) for each leaf and row.
 
 use apportion_values::CoalitionalValue;
 
@@ -42,7 +43,8 @@ pub(super) struct OverHierarchy<'a> {
 }
 
 impl<'a> OverHierarchy<'a> {
-    /// `value` must be [defined](CoalitionalValue::check_over) for the hierarchy, of which `tree` is made; each feature is its own player.
+    /// `value` must be [defined](CoalitionalValue::check_over) for the hierarchy, of which `tree` is made;
+    /// each feature is its own player.
     pub(super) fn new(value: &'a CoalitionalValue, tree: &'a GroupTree, features: &'a [u32]) -> Self {
         Self {
             tree,
@@ -57,8 +59,8 @@ impl<'a> OverHierarchy<'a> {
         }
     }
 
-    /// Hands the values of one tree to `phi`, feature by feature and in shares. The row is rounded, and the covers are
-    /// [sound](Ensemble::check_covers).
+    /// Hands the values of one tree to `phi`, feature by feature and in shares. The row is rounded, and the
+    /// covers are [sound](Ensemble::check_covers).
     pub(super) fn add(
         &mut self,
         ensemble: &Ensemble,

@@ -19,13 +19,14 @@ const LEAF: (f64, f64) = (50.0, 15.0);
 const PREDICTION: f64 = 2.0;
 
 impl PathDependentOracle<'_> {
-    /// The same oracle, told how to compute. Without settings it takes quadrature for every value that has a rule, which is the faster for any
-    /// number of rows, and walks for weights by size, which have none.
+    /// The same oracle, told how to compute. Without settings it takes quadrature for every value that has a
+    /// rule, which is the faster for any number of rows, and walks for weights by size, which have none.
     ///
-    /// Of the [kernels](Kernel) it has [`Quadrature`](Kernel::Quadrature), [`Walk`](Kernel::Walk), and, but for interactions,
-    /// [`Tables`](Kernel::Tables), which take paths of few features, may be faster for many thousand rows and are never kept. Asked for
-    /// another, or for a quadrature of weights by size, all methods refuse with [`TreeError::Unsupported`]; where a path is too long
-    /// for tables, with [`TreeError::Kernel`]. The precision is that of tables.
+    /// Of the [kernels](Kernel) it has [`Quadrature`](Kernel::Quadrature), [`Walk`](Kernel::Walk), and, but
+    /// for interactions, [`Tables`](Kernel::Tables), which take paths of few features, may be faster for many
+    /// thousand rows and are never kept. Asked for another, or for a quadrature of weights by size, all
+    /// methods refuse with [`TreeError::Unsupported`]; where a path is too long for tables, with
+    /// [`TreeError::Kernel`]. The precision is that of tables.
     ///
     /// ```
     /// use apportion_games::Rows;

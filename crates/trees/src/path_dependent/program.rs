@@ -1,4 +1,5 @@
-//! An ensemble as the [kernel](super::kernel) wants it: everything that does not depend on the rows, nor on the value.
+//! An ensemble as the [kernel](super::kernel) wants it: everything that does not depend on the rows, nor on
+//! the value.
 
 use std::ops::Range;
 
@@ -15,7 +16,8 @@ pub(super) struct Split {
     pub(super) shares: [f64; 2],
     /// Values of the children that are leaves, 0 of those that are splits.
     pub(super) leaves: [f64; 2],
-    /// c: the product of the shares on the way here over the tests of the same player; 1 where there are none.
+    /// c: the product of the shares on the way here over the tests of the same player; 1 where there are
+    /// none.
     pub(super) passed: f64,
     pub(super) column: u32,
     /// Number of the player among those of whom any tree asks.
@@ -27,7 +29,8 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// Splits above this one, which is at slot 0, or as a child of a split at level l at slot 2 l + 1 or 2 l + 2.
+    /// Splits above this one, which is at slot 0, or as a child of a split at level l at slot 2 l + 1 or 2
+    /// l + 2.
     pub(super) fn level(&self) -> usize {
         (self.slot as usize).div_ceil(2)
     }
@@ -37,8 +40,8 @@ impl Split {
         (self.slot as usize + 1) | 1
     }
 
-    /// The mask of the rows that pass this and all earlier tests of the player by going left; that for going right is the next. Mask 0
-    /// is that of all rows.
+    /// The mask of the rows that pass this and all earlier tests of the player by going left; that for going
+    /// right is the next. Mask 0 is that of all rows.
     pub(super) fn masks(&self) -> usize {
         (self.slot as usize + 1) | 1
     }
@@ -52,8 +55,9 @@ pub(super) struct Step {
     pub(super) visit: Visit,
 }
 
-/// What is done at a split, in so many kinds that a step is one jump: down into it, or up out of it; on a player that was tested before
-/// or not; keeping the masks for splits on the player below or not; with children that are leaves or splits.
+/// What is done at a split, in so many kinds that a step is one jump: down into it, or up out of it; on a
+/// player that was tested before or not; keeping the masks for splits on the player below or not; with
+/// children that are leaves or splits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Visit {
     Descend,
@@ -137,7 +141,8 @@ pub(super) struct Program {
     pub(super) base: Vec<f64>,
     /// Of each tree, each before those below it, and the left before the right.
     splits: Vec<Split>,
-    /// Where splits are, the numbers within their tree in the order in which they are left: each after those below it, the left before the right.
+    /// Where splits are, the numbers within their tree in the order in which they are left: each after those
+    /// below it, the left before the right.
     ascents: Vec<u32>,
     steps: Vec<Step>,
 }
@@ -151,8 +156,8 @@ impl Program {
         })
     }
 
-    /// The same where absent features divide by other shares than those of the covers: of each tree a function from a split and a child of
-    /// it, by their numbers in the tree.
+    /// The same where absent features divide by other shares than those of the covers: of each tree a
+    /// function from a split and a child of it, by their numbers in the tree.
     pub(super) fn with_shares<S: Fn(usize, usize) -> f64>(
         ensemble: &Ensemble,
         player_of: &[u32],

@@ -1,14 +1,16 @@
 //! Tables of the path-dependent game.
 //!
-//! On a leaf of value v the game is v times a factor for each path feature: 1 or 0 for those that are known, by whether the row passes their
-//! tests, and for the others c_j, the product of the shares of cover of their branches. That is the expectation of the marginal game where
-//! the absent features pass their tests independently, each with probability c_j: tables of the marginal game with the law
+//! On a leaf of value v the game is v times a factor for each path feature: 1 or 0 for those that are known,
+//! by whether the row passes their tests, and for the others c_j, the product of the shares of cover of their
+//! branches. That is the expectation of the marginal game where the absent features pass their tests
+//! independently, each with probability c_j: tables of the marginal game with the law
 //!
 //! ```text
 //! H[M] = Π_{j ∈ M} c_j · Π_{j ∉ M} (1 − c_j).
 //! ```
 //!
-//! Filling takes 2^d numbers for a leaf with d path features whatever the number of rows; quadrature takes no such preparation.
+//! Filling takes 2^d numbers for a leaf with d path features whatever the number of rows; quadrature takes no
+//! such preparation.
 
 use std::sync::Arc;
 
@@ -96,7 +98,8 @@ impl Kernels for ByCover<'_> {
     fn add(&self, (): &mut (), _: usize, _: &TakenIn, _: &mut [f64]) {}
 }
 
-/// The predicted time for some rows and a semivalue of the features, in nanoseconds on one core of a 2023 server.
+/// The predicted time for some rows and a semivalue of the features, in nanoseconds on one core of a 2023
+/// server.
 ///
 /// # Errors
 ///

@@ -143,7 +143,8 @@ impl PathDependentOracle<'_> {
         finite(Attributions::of_players(players, values, self.program.base.clone(), predictions))
     }
 
-    /// Adds up what a kernel says of one tree and one row, which is rounded: shares of the numbers of the row, by number.
+    /// Adds up what a kernel says of one tree and one row, which is rounded: shares of the numbers of the
+    /// row, by number.
     pub(super) fn row_by_row<K: Send>(
         &self,
         rows: Rows<'_>,

@@ -1,4 +1,5 @@
-//! The models in the repository against ground truth that was computed from the definitions by another program.
+//! The models in the repository against ground truth that was computed from the definitions by another
+//! program.
 
 use std::path::{Path, PathBuf};
 

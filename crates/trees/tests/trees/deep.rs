@@ -39,7 +39,8 @@ fn bushy(random: &mut Random, depth: usize) -> TreeSpec {
     tree
 }
 
-/// Values of all rows are finite; efficient ones, base and prediction add up, with an error relative to the largest of them.
+/// Values of all rows are finite; efficient ones, base and prediction add up, with an error relative to the
+/// largest of them.
 fn check_sums(what: &str, oracle: &dyn Exact, value: &Value, rows: Rows<'_>) {
     let got = oracle.values_of(value, rows).unwrap();
     for (values, prediction) in got.values.chunks(got.values.len() / rows.len()).zip(&got.predictions) {
@@ -60,7 +61,8 @@ fn check_sums(what: &str, oracle: &dyn Exact, value: &Value, rows: Rows<'_>) {
     }
 }
 
-/// The values of the members of a group add up to that of the group, by any semivalue between, where that within is efficient.
+/// The values of the members of a group add up to that of the group, by any semivalue between, where that
+/// within is efficient.
 fn check_groups(what: &str, oracle: &dyn Exact, groups: &Partition, rows: Rows<'_>) {
     let by_size = semivalues(groups.len()).pop().unwrap();
     let shapley = || Semivalue::Shapley;
@@ -120,7 +122,8 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
     }
 }
 
-/// A chain of distinct features in which going on keeps a `fraction` of the cover, whatever 64 bits hold. Low values end.
+/// A chain of distinct features in which going on keeps a `fraction` of the cover, whatever 64 bits hold. Low
+/// values end.
 fn thin(depth: usize, fraction: f64) -> Ensemble {
     let count = 2 * depth + 1;
     let (mut left, mut right, mut cover) = (vec![-1; count], vec![-1; count], vec![1.0; count]);

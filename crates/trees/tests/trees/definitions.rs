@@ -1,4 +1,5 @@
-//! Every oracle, by every kernel, gives the values and interactions of the definitions; where those take too long, kernels agree.
+//! Every oracle, by every kernel, gives the values and interactions of the definitions; where those take too
+//! long, kernels agree.
 
 use apportion_games::{Background, Partition};
 use apportion_models::Link;
@@ -242,7 +243,8 @@ fn pairs_on_long_paths_are_differences_of_values() {
     }
 }
 
-/// Nodes that no row of the training came to: their share is nothing beside a sibling with rows, and half below an empty node.
+/// Nodes that no row of the training came to: their share is nothing beside a sibling with rows, and half
+/// below an empty node.
 #[test]
 fn empty_nodes_have_no_share() {
     let random = &mut Random(9);

@@ -1,4 +1,5 @@
-//! Interaction indices of coalitions of any order against the definitions of the games, the matrices of pairs, and enumeration of trained models.
+//! Interaction indices of coalitions of any order against the definitions of the games, the matrices of
+//! pairs, and enumeration of trained models.
 
 use apportion_games::{Background, MarginalGame, Partition, Rows};
 use apportion_trees::{

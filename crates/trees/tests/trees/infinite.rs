@@ -1,4 +1,5 @@
-//! Infinite values in rows, backgrounds and thresholds: every oracle, by every kernel, gives the values of the definitions.
+//! Infinite values in rows, backgrounds and thresholds: every oracle, by every kernel, gives the values of
+//! the definitions.
 
 use apportion_games::{Background, Coalitions, Game, MarginalGame, Rows};
 use apportion_models::Link;
@@ -8,7 +9,8 @@ use apportion_values::{CoalitionalValue, InteractionIndex, Semivalue, Value};
 use crate::common::case::{Case, Rules};
 use crate::common::{Random, TreeSpec, document, linked_document};
 
-/// Stands for an infinite threshold in a document until it is text: JSON has no infinity, and XGBoost writes the word.
+/// Stands for an infinite threshold in a document until it is text: JSON has no infinity, and XGBoost writes
+/// the word.
 const INFINITE: f32 = 1_329_227_995_784_915_872_903_807_060_280_344_576.0;
 
 /// Trees with some thresholds at the ends of the numbers.
@@ -137,7 +139,8 @@ fn linear_leaves_refuse_what_they_would_compute_with() {
     let oracle = InterventionalOracle::new(&model, Rows::new(&background, 2), None).unwrap();
     let values = |row: &[f64]| oracle.values_of(&Semivalue::Shapley.into(), Rows::new(row, 2));
     let found = values(&[infinite, 2.0]).unwrap();
-    // f = 1 below, 1 + 3.5 x otherwise: v(∅) = (1 + 11.5) / 2, v({0}) = (4.5 + 11.5) / 2, v({1}) = (1 + 8) / 2, v(N) = 8.
+    // f = 1 below, 1 + 3.5 x otherwise: v(∅) = (1 + 11.5) / 2, v({0}) = (4.5 + 11.5) / 2, v({1}) = (1 + 8) /
+    // 2, v(N) = 8.
     let wanted = [(8.0 - 6.25 + 8.0 - 4.5) / 2.0, (4.5 - 6.25 + 8.0 - 8.0) / 2.0];
     assert!(found.values.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-12), "{found:?}");
     let refused = |error: TreeError, place: &str| {

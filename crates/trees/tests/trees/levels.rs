@@ -1,4 +1,5 @@
-//! Values over hierarchies of groups, by every kernel, are those of the definition; where that takes too long, kernels agree.
+//! Values over hierarchies of groups, by every kernel, are those of the definition; where that takes too
+//! long, kernels agree.
 
 use apportion_games::{Background, Hierarchy, Member, Partition};
 use apportion_models::Link;

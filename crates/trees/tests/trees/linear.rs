@@ -1,4 +1,5 @@
-//! Models of LightGBM that are others by another name: of few of many features, and with a column for each category.
+//! Models of LightGBM that are others by another name: of few of many features, and with a column for each
+//! category.
 
 use crate::common::Random;
 use crate::common::case::{close, semivalues};
@@ -11,7 +12,8 @@ fn read(trees: &[Node], features: usize) -> Ensemble {
     Ensemble::from_bytes(text(trees, features).as_bytes()).unwrap()
 }
 
-/// Trees whose leaves' models have features on their path and off it, and rows with missing values on either side.
+/// Trees whose leaves' models have features on their path and off it, and rows with missing values on either
+/// side.
 fn forest(random: &mut Random, features: usize) -> (Vec<Node>, Ensemble) {
     let all: Vec<usize> = (0..features).collect();
     let trees: Vec<Node> = (0..3).map(|depth| Node::random(random, &all, 2 * depth, 25, 75)).collect();

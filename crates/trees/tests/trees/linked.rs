@@ -1,4 +1,5 @@
-//! Values of the outputs of trained models against enumeration: every mixture predicted by the ensemble, and taken through the link.
+//! Values of the outputs of trained models against enumeration: every mixture predicted by the ensemble, and
+//! taken through the link.
 
 use std::path::Path;
 

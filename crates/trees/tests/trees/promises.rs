@@ -1,4 +1,5 @@
-//! What all oracles promise: the same bytes on any number of threads, rows that do not see each other, and errors that name what is wrong.
+//! What all oracles promise: the same bytes on any number of threads, rows that do not see each other, and
+//! errors that name what is wrong.
 
 use std::sync::Arc;
 
@@ -51,7 +52,8 @@ fn answers(oracle: &dyn Exact, values: &[Value], rows: Rows<'_>) -> Vec<Vec<u64>
 #[test]
 fn bytes_are_the_same_on_any_number_of_threads() {
     let random = &mut Random(1);
-    // Rows that are taken in for each turn anew, those that stay, and those whose sums are added up by sections of the trees.
+    // Rows that are taken in for each turn anew, those that stay, and those whose sums are added up by
+    // sections of the trees.
     for (features, outputs, rows) in [(12, 1, 300), (4, 1, 60), (4, 1, 110), (7, 2, 700), (30, 1, 200)] {
         let players: Vec<usize> = (0..features).collect();
         let case = Case::random(random, (features, &players), (12, 6, false), outputs, (rows, 90));
@@ -118,8 +120,8 @@ fn a_row_of_the_path_dependent_game_has_the_same_bits_whatever_stands_beside_it(
     }
 }
 
-/// Whether a row has the same bits in batches of any size. Says how many kinds of numbers were compared for the first value: values, and pairs
-/// where there are some.
+/// Whether a row has the same bits in batches of any size. Says how many kinds of numbers were compared for
+/// the first value: values, and pairs where there are some.
 fn is_alike_in_batches(
     random: &mut Random,
     what: &str,
@@ -413,7 +415,8 @@ fn features_that_no_tree_uses_get_exactly_nothing_but_their_share_of_two_steps()
 
 #[test]
 fn a_value_that_ties_with_a_threshold_as_f32_goes_right() {
-    // 0.1 is below the threshold 0.1_f32 = 0.100000001 as f64, but rounds to the same f32, and XGBoost compares f32 x < f32 t.
+    // 0.1 is below the threshold 0.1_f32 = 0.100000001 as f64, but rounds to the same f32, and XGBoost
+    // compares f32 x < f32 t.
     let threshold = 0.1_f32;
     let mut tree = TreeSpec::leaf(0.0);
     let [left, right] = tree.split(0, 0, threshold, false);

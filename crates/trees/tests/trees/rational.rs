@@ -1,9 +1,10 @@
 //! Both oracles on deep trees against arithmetic without rounding.
 //!
-//! On one leaf with value v, what the coalition of others leaves of it is a polynomial in the probability t with which each of them is
-//! present: Π_{j≠i} (r_j + (o_j − r_j) t), where o_j says whether the row passes all tests of the path on feature j, and r_j is what is
-//! left where j is absent: the product of the cover fractions, or whether the background row passes. Its coefficients are fractions, and
-//! the semivalue of t^k is the moment M(k, 0), a fraction too where the parameters of the value are.
+//! On one leaf with value v, what the coalition of others leaves of it is a polynomial in the probability t
+//! with which each of them is present: Π_{j≠i} (r_j + (o_j − r_j) t), where o_j says whether the row passes
+//! all tests of the path on feature j, and r_j is what is left where j is absent: the product of the cover
+//! fractions, or whether the background row passes. Its coefficients are fractions, and the semivalue of t^k
+//! is the moment M(k, 0), a fraction too where the parameters of the value are.
 
 use crate::common::{Random, TreeSpec, document, read};
 use apportion_games::{Partition, Rows};
@@ -75,7 +76,8 @@ fn semivalues(players: usize) -> Vec<Known> {
     ]
 }
 
-/// What a path asks of one feature: whether the row passes, and what is left where the feature is absent, as numerator and denominator.
+/// What a path asks of one feature: whether the row passes, and what is left where the feature is absent, as
+/// numerator and denominator.
 #[derive(Clone)]
 struct Asked {
     feature: usize,
@@ -83,7 +85,8 @@ struct Asked {
     rest: (BigInt, BigInt),
 }
 
-/// For every leaf its value and what its path asks. `rest` says what a split leaves on the way to a child where its feature is absent.
+/// For every leaf its value and what its path asks. `rest` says what a split leaves on the way to a child
+/// where its feature is absent.
 fn leaves(
     tree: &TreeSpec,
     row: &[f64],
@@ -214,7 +217,8 @@ fn divide(product: &[BigInt], a: &BigInt, g: &BigInt) -> Vec<BigInt> {
     quotient
 }
 
-/// A path of `depth` splits, where about every other leaves a small tree aside; `zeros` percent of the leaves are 0.
+/// A path of `depth` splits, where about every other leaves a small tree aside; `zeros` percent of the leaves
+/// are 0.
 fn vine(random: &mut Random, features: usize, depth: usize, zeros: u64) -> TreeSpec {
     let mut tree = TreeSpec::leaf(0.0);
     let mut end = 0;

@@ -1,4 +1,5 @@
-//! Leaves of any scale give the same values up to the factor, by every kernel, and values that are no numbers are refused.
+//! Leaves of any scale give the same values up to the factor, by every kernel, and values that are no numbers
+//! are refused.
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{
@@ -121,7 +122,8 @@ fn values_that_are_no_numbers_are_refused_by_every_kernel() {
         .to_string()
     };
     let ensemble = Ensemble::from_bytes(document(1e290).as_bytes()).unwrap();
-    // Predictions that are no numbers, a base that is none, and values that are none of predictions that are numbers.
+    // Predictions that are no numbers, a base that is none, and values that are none of predictions that are
+    // numbers.
     for (background, row) in [(1.0, 1e30), (1e30, 1.0), (-1.7e18, 1.7e18)] {
         let background = [-1.0, background, 0.0, 1.0, background, 0.0];
         let answers = answers(&ensemble, &background, &[1.0, row, 0.0]);

@@ -1,4 +1,5 @@
-//! Trained models, of the repository and of the data pack, against enumeration: features in groups of the path-dependent game.
+//! Trained models, of the repository and of the data pack, against enumeration: features in groups of the
+//! path-dependent game.
 
 use std::path::Path;
 
@@ -46,7 +47,8 @@ fn models_of_the_repository_agree_with_enumeration() {
     }
 }
 
-/// Ground truth of games with a partition is of the marginal game only; its models, partitions and baselines serve here too.
+/// Ground truth of games with a partition is of the marginal game only; its models, partitions and baselines
+/// serve here too.
 #[test]
 fn models_of_the_data_pack_agree_with_enumeration_in_their_partitions() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");

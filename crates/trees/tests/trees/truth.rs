@@ -1,7 +1,7 @@
 //! The models of the shared data pack against their ground truth, where the pack is there.
 //!
-//! Truth was computed in f64 from the definitions by other programs: `*_brute_force` by enumerating all coalitions, the rest as sums over
-//! leaves.
+//! Truth was computed in f64 from the definitions by other programs: `*_brute_force` by enumerating all
+//! coalitions, the rest as sums over leaves.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -319,8 +319,8 @@ fn values_of_features_in_groups_agree_with_their_ground_truth() {
     assert!(compared > 0 || !shared().join("truth").exists(), "the data pack is there, but no groups are");
 }
 
-/// Models of LightGBM (numeric splits, 226 categorical ones, missing values) and CatBoost, with their own values of the path-dependent game;
-/// scikit-learn's forest and boosting as ONNX, which has no covers.
+/// Models of LightGBM (numeric splits, 226 categorical ones, missing values) and CatBoost, with their own
+/// values of the path-dependent game; scikit-learn's forest and boosting as ONNX, which has no covers.
 #[test]
 fn models_of_other_libraries_agree_with_their_ground_truth() {
     for (name, tolerance, least, has_covers) in [

@@ -5,7 +5,8 @@ use std::ops::Range;
 mod numbers;
 mod pieces;
 
-/// Every other time what libFuzzer does to bytes, else a change to one of the numbers in the text, or to one of its pieces.
+/// Every other time what libFuzzer does to bytes, else a change to one of the numbers in the text, or to one
+/// of its pieces.
 pub fn mutate(text: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     let random = seed as usize / 4;
     let changed = match seed % 4 {

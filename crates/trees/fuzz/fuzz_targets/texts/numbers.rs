@@ -1,10 +1,12 @@
-//! Mutations of texts that are mostly numbers: one number takes the place of another, so that the text stays one of its format.
+//! Mutations of texts that are mostly numbers: one number takes the place of another, so that the text stays
+//! one of its format.
 
 use std::ops::Range;
 
 use super::{scatter, with};
 
-/// Numbers at the ends of what formats hold, and small ones that are nodes, features and categories elsewhere.
+/// Numbers at the ends of what formats hold, and small ones that are nodes, features and categories
+/// elsewhere.
 const NUMBERS: [&str; 24] = [
     "0",
     "1",

@@ -1,11 +1,13 @@
-//! Mutations of texts that are made of pieces: one is left out, doubled, or takes the place of another. Arrays come to have unlike
-//! lengths, trees to have trees for leaves, and objects to have the keys of others.
+//! Mutations of texts that are made of pieces: one is left out, doubled, or takes the place of another.
+//! Arrays come to have unlike lengths, trees to have trees for leaves, and objects to have the keys of
+//! others.
 
 use std::ops::Range;
 
 use super::{scatter, with};
 
-/// The text with one of its pieces left out, doubled or in the place of another; none where there is no piece.
+/// The text with one of its pieces left out, doubled or in the place of another; none where there is no
+/// piece.
 pub fn change(text: &[u8], random: usize) -> Option<Vec<u8>> {
     let is_json = matches!(text.first(), Some(b'[' | b'{'));
     let pieces = if is_json { elements(text) } else { words(text) };

@@ -2,12 +2,14 @@
 //!
 //! # How
 //!
-//! A leaf of d path players sees of an explicand its pattern: whose tests it passes. The game on the leaf is one of these d players, so its
-//! indices are zero but for coalitions of path players, and the same for all explicands of a pattern. They are written down once for each
-//! pattern that occurs among the rows of a task, by what [`Leaves`] says of the game, and added to the rows that have it.
+//! A leaf of d path players sees of an explicand its pattern: whose tests it passes. The game on the leaf is
+//! one of these d players, so its indices are zero but for coalitions of path players, and the same for all
+//! explicands of a pattern. They are written down once for each pattern that occurs among the rows of a task,
+//! by what [`Leaves`] says of the game, and added to the rows that have it.
 //!
-//! With `M_k(a, b)` the [numbers](apportion_values::IndexWeights::moment) of the index, the game `[E, R]` that is worth 1 iff E is present and R is
-//! not has `(−1)^{|K∩R|} M_k(|E∖K|, |R∖K|)` for K within E ∪ R, and no index of other coalitions.
+//! With `M_k(a, b)` the [numbers](apportion_values::IndexWeights::moment) of the index, the game `[E, R]`
+//! that is worth 1 iff E is present and R is not has `(−1)^{|K∩R|} M_k(|E∖K|, |R∖K|)` for K within E ∪ R, and
+//! no index of other coalitions.
 //!
 //! | | |
 //! |---|---|

@@ -32,8 +32,8 @@ impl IndexMoments {
     }
 }
 
-/// The table that `[E, R]` has for coalitions K by how many they have of E and of R: `(−1)^{|K∩R|} M_k(|E∖K|, |R∖K|)` at
-/// `|K∩E| (s+1) + |K∩R|`, by the numbers `moment(k, a, b)`.
+/// The table that `[E, R]` has for coalitions K by how many they have of E and of R:
+/// `(−1)^{|K∩R|} M_k(|E∖K|, |R∖K|)` at `|K∩E| (s+1) + |K∩R|`, by the numbers `moment(k, a, b)`.
 pub(crate) fn of_product(
     (own, rest): (usize, usize),
     order: usize,

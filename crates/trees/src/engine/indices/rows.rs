@@ -29,8 +29,8 @@ pub(crate) trait Leaves: Sync {
     /// The path players of a tree; `None` for one that is left out.
     fn paths(&self, tree: usize) -> Option<&Paths>;
 
-    /// Writes the indices of all coalitions of a leaf's players, by rank, to `out`, which is zero: for explicands of this pattern, where the
-    /// leaf is worth 1.
+    /// Writes the indices of all coalitions of a leaf's players, by rank, to `out`, which is zero: for
+    /// explicands of this pattern, where the leaf is worth 1.
     fn fill(
         &self,
         memory: &mut Self::Memory,
@@ -189,7 +189,8 @@ impl Found {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Overflow`], [`ValueError::InteractionOverflow`](apportion_values::ValueError::InteractionOverflow).
+    /// [`TreeError::Overflow`],
+    /// [`ValueError::InteractionOverflow`](apportion_values::ValueError::InteractionOverflow).
     pub(crate) fn answers(
         self,
         (index, weights): (&InteractionIndex, &IndexWeights),

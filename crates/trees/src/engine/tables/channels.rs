@@ -1,9 +1,9 @@
 //! A semivalue's weights of pairs of sets as a short sum of products.
 //!
-//! A leaf with d path features, a pattern M of the background and the features C that the explicand lacks (C ⊆ M) give weights
-//! `M(d − 1 − |M|, |C|)` to whoever gains and `M(d − |M|, |C| − 1)` to whoever loses. Each is a sum over *channels* of a factor that depends
-//! on |M| alone and one that depends on |C| alone, so that sums over M ⊇ C are sums over the subsets ¬M of the explicand's pattern P = ¬C,
-//! one for each channel.
+//! A leaf with d path features, a pattern M of the background and the features C that the explicand lacks (C
+//! ⊆ M) give weights `M(d − 1 − |M|, |C|)` to whoever gains and `M(d − |M|, |C| − 1)` to whoever loses. Each
+//! is a sum over *channels* of a factor that depends on |M| alone and one that depends on |C| alone, so that
+//! sums over M ⊇ C are sums over the subsets ¬M of the explicand's pattern P = ¬C, one for each channel.
 //!
 //! With a quadrature rule (t, w) of the semivalue that is exact to degree d − 1 a channel is a node,
 //!
@@ -11,8 +11,8 @@
 //! M(d − 1 − m, c) = Σ_q t_q^(d−1−m) · w_q (1 − t_q)^c,        M(d − m, c − 1) = Σ_q t_q^(d−1−m) · w_q t_q (1 − t_q)^(c−1)
 //! ```
 //!
-//! for m < d; the one pattern with m = d, of whom nobody gains, is taken on its own. Weights by size have no rule: there a channel is a
-//! number of features m.
+//! for m < d; the one pattern with m = d, of whom nobody gains, is taken on its own. Weights by size have no
+//! rule: there a channel is a number of features m.
 
 use apportion_values::Rule;
 
@@ -23,7 +23,8 @@ pub(crate) struct Channels {
     scales: Vec<f64>,
     /// Channels × patterns P.
     gains: Vec<f64>,
-    /// Channels × patterns P: what a member of C gained when it was still lacked by nobody; 0 where C is empty.
+    /// Channels × patterns P: what a member of C gained when it was still lacked by nobody; 0 where C is
+    /// empty.
     without: Vec<f64>,
     /// Channels × patterns P; 0 where C is empty.
     losses: Vec<f64>,
@@ -45,8 +46,8 @@ pub(crate) struct Channel<'a> {
 }
 
 impl Channels {
-    /// For leaves of `features` path features, at least one: of a rule that is exact to one degree less, where the semivalue has one, and of
-    /// its moments.
+    /// For leaves of `features` path features, at least one: of a rule that is exact to one degree less,
+    /// where the semivalue has one, and of its moments.
     pub(crate) fn new(rule: Option<Rule>, features: usize, moment: impl Fn(usize, usize) -> f64) -> Self {
         let patterns = 1_usize << features;
         // |C| by P, which is |M| by ¬M.

@@ -1,8 +1,8 @@
 //! The semivalues on one leaf, or on the two leaves of a split, for every pattern of an explicand.
 //!
-//! The values depend on the explicand only through its pattern P of the leaf's d path features, and C = ¬P is what it lacks. Let H\[M\] be
-//! the weight of the patterns M of the background and v the leaf's value. A pattern M ⊉ C gives nothing; else the explicand alone has ¬M ⊆ P,
-//! the background alone C, and over all M
+//! The values depend on the explicand only through its pattern P of the leaf's d path features, and C = ¬P is
+//! what it lacks. Let H\[M\] be the weight of the patterns M of the background and v the leaf's value. A
+//! pattern M ⊉ C gives nothing; else the explicand alone has ¬M ⊆ P, the background alone C, and over all M
 //!
 //! ```text
 //! A[P] = v Σ_{¬M ⊆ P, M ≠ all} H[M] · M(d − 1 − |M|, |C|)
@@ -12,14 +12,16 @@
 //! φ_i = A[P] − B[P ∖ i]   for i ∈ P,        φ_i = −L[P]   for i ∉ P.
 //! ```
 //!
-//! A player that decides nothing gets exactly 0: A\[P\] and B\[P ∖ i\] are then the same sums. Each of the three is a sum of subset sums,
-//! one for each [channel](super::channels); where the background has few patterns, they are added up pattern by pattern.
+//! A player that decides nothing gets exactly 0: A\[P\] and B\[P ∖ i\] are then the same sums. Each of the
+//! three is a sum of subset sums, one for each [channel](super::channels); where the background has few
+//! patterns, they are added up pattern by pattern.
 //!
 //! # Two leaves of one split
 //!
-//! The place of an explicand in the table of a split says its pattern at the split and its decision, hence its pattern at either leaf. Leaving
-//! out a feature i other than the split's takes i out of both patterns and leaves the decision. So A, B and L of the two leaves are added by
-//! place, and φ_i comes from the sums as above; only the feature of the split itself is worked out leaf by leaf.
+//! The place of an explicand in the table of a split says its pattern at the split and its decision, hence
+//! its pattern at either leaf. Leaving out a feature i other than the split's takes i out of both patterns
+//! and leaves the decision. So A, B and L of the two leaves are added by place, and φ_i comes from the sums
+//! as above; only the feature of the split itself is worked out leaf by leaf.
 
 use super::channels::{Channel, Channels};
 use super::number::Number;
@@ -102,7 +104,8 @@ impl Fill {
         }
     }
 
-    /// Takes in a child of a split, by its value and background: the right one (0) or the left one (1). The value of what is no leaf is 0.
+    /// Takes in a child of a split, by its value and background: the right one (0) or the left one (1). The
+    /// value of what is no leaf is 0.
     pub(crate) fn take_child(
         &mut self,
         split: &Split<'_>,
@@ -340,7 +343,8 @@ fn values_within<const STEP: usize>(sums: [&[[f64; 8]]; 3], values: &mut [f64]) 
     }
 }
 
-/// Adds numbers by pattern at the right and the left leaf of a split to one by place. The feature of the split has this bit.
+/// Adds numbers by pattern at the right and the left leaf of a split to one by place. The feature of the
+/// split has this bit.
 fn add_by_place(places: &mut [f64], [right, left]: [&[f64]; 2], bit: usize, is_first: bool) {
     let (goes_right, goes_left) = places.split_at_mut(places.len() / 2);
     if is_first {

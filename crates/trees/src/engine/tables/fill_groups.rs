@@ -1,7 +1,7 @@
 //! The values of players in groups on a leaf, for every pattern of an explicand.
 //!
-//! For a pattern M of the background, which leaves E = ¬M to the explicand, only those R ⊆ M count that mix at most one group: subsets of
-//! M outside the groups of E, and those with a subset of M inside one of them.
+//! For a pattern M of the background, which leaves E = ¬M to the explicand, only those R ⊆ M count that mix
+//! at most one group: subsets of M outside the groups of E, and those with a subset of M inside one of them.
 
 use super::fill::Leaf;
 use crate::engine::bits::{all_of, count, ones, subsets};

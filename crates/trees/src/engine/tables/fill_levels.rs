@@ -1,7 +1,7 @@
 //! The values of players over a hierarchy of groups on a leaf, for every pattern of an explicand.
 //!
-//! For a pattern M of the background, which leaves E = ¬M to the explicand, those R ⊆ M count of which no group has two members with
-//! players of both: see [`LeafLevels::meeting`].
+//! For a pattern M of the background, which leaves E = ¬M to the explicand, those R ⊆ M count of which no
+//! group has two members with players of both: see [`LeafLevels::meeting`].
 
 use super::fill::Leaf;
 use crate::engine::bits::{all_of, subsets};

@@ -1,8 +1,9 @@
 //! The interactions on one leaf for every pattern of the explicand.
 //!
-//! On a leaf of value v with d path features, let G_s\[S\] be the weight of background patterns M ⊇ S with |M| = s, P the pattern of the
-//! explicand and C = ¬P. The background patterns that complete P are those with M ⊇ C, those of them that lack i are counted by
-//! G\[C\] − G\[C ∪ i\], and those that lack i and j by G\[C\] − G\[C ∪ i\] − G\[C ∪ j\] + G\[C ∪ ij\]. So, with sums over s,
+//! On a leaf of value v with d path features, let G_s\[S\] be the weight of background patterns M ⊇ S with
+//! |M| = s, P the pattern of the explicand and C = ¬P. The background patterns that complete P are those with
+//! M ⊇ C, those of them that lack i are counted by G\[C\] − G\[C ∪ i\], and those that lack i and j by G\[C\]
+//! − G\[C ∪ i\] − G\[C ∪ j\] + G\[C ∪ ij\]. So, with sums over s,
 //!
 //! ```text
 //! i, j ∈ P:         v Σ (G_s[C] − G_s[C ∪ i] − G_s[C ∪ j] + G_s[C ∪ ij]) · M(d − s − 2, |C|)
@@ -20,7 +21,8 @@ use crate::engine::pairs::{PairShares, place, places};
 #[derive(Default)]
 pub(crate) struct FillPairs {
     shares: Vec<f64>,
-    /// By pattern: what two missing features get; by path feature and pattern: what that one and a missing one lose.
+    /// By pattern: what two missing features get; by path feature and pattern: what that one and a missing
+    /// one lose.
     both_rest: Vec<f64>,
     mixed: Vec<f64>,
     /// G, by size and by pattern P = ¬S.
@@ -109,7 +111,8 @@ impl FillPairs {
                 }
             }
         }
-        // Weighted sums Σ_s G_s[S] · M(d − s − own, |S| − rest), for the six pairs of own and rest in the formulas.
+        // Weighted sums Σ_s G_s[S] · M(d − s − own, |S| − rest), for the six pairs of own and rest in the
+        // formulas.
         for (weighted, (own, rest)) in
             self.weighted.iter_mut().zip([(2, 0), (2, 1), (2, 2), (1, 1), (1, 2), (0, 2)])
         {
@@ -143,7 +146,8 @@ fn cleared(numbers: &mut Vec<f64>, length: usize) {
     numbers.resize(length, 0.0);
 }
 
-/// Goes through all patterns four by four: without the bits `low < high`, with the former, with the latter, with both.
+/// Goes through all patterns four by four: without the bits `low < high`, with the former, with the latter,
+/// with both.
 fn quarters(bits: usize, low: usize, high: usize, mut each: impl FnMut(usize, usize, usize, usize)) {
     let (low, high) = (1usize << low, 1usize << high);
     for upper in (0..1usize << bits).step_by(2 * high) {

@@ -1,7 +1,8 @@
 //! A block of rows through the tables of a tree.
 //!
-//! The patterns of all rows of a block are computed split by split, their places in the tables region by region, and then a row takes one
-//! entry from each table. Every row adds up the regions in the same order whatever the instruction set and the rows beside it.
+//! The patterns of all rows of a block are computed split by split, their places in the tables region by
+//! region, and then a row takes one entry from each table. Every row adds up the regions in the same order
+//! whatever the instruction set and the rows beside it.
 
 use super::number::Number;
 use super::shape::{Layout, NONE, Region, Shape};

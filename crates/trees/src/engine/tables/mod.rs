@@ -1,8 +1,9 @@
-//! Values written down for every pattern of an explicand, then looked up: what the tables of both games share.
+//! Values written down for every pattern of an explicand, then looked up: what the tables of both games
+//! share.
 //!
-//! On a leaf the values of an explicand depend only on which of the leaf's d path features pass their tests: 2^d patterns, however many
-//! rows there are to be explained and whatever stands for the absent players. So they are computed once per pattern and looked up for each
-//! row.
+//! On a leaf the values of an explicand depend only on which of the leaf's d path features pass their tests:
+//! 2^d patterns, however many rows there are to be explained and whatever stands for the absent players. So
+//! they are computed once per pattern and looked up for each row.
 //!
 //! | | |
 //! |---|---|

@@ -1,9 +1,10 @@
 //! How the tables of a tree are cut and laid out.
 //!
-//! A *region* is a split and some of the tree below it whose leaves share one table: the split alone with the leaves right below it, or its
-//! whole subtree. Its table is indexed by the pattern at the split and one bit for the decision of each split of the region, in the order of
-//! a walk that takes left before right. That says all about every leaf below, so one lookup serves them all. A wider region has more
-//! entries and fewer lookups: which pays is a matter of the number of rows.
+//! A *region* is a split and some of the tree below it whose leaves share one table: the split alone with the
+//! leaves right below it, or its whole subtree. Its table is indexed by the pattern at the split and one bit
+//! for the decision of each split of the region, in the order of a walk that takes left before right. That
+//! says all about every leaf below, so one lookup serves them all. A wider region has more entries and fewer
+//! lookups: which pays is a matter of the number of rows.
 
 use crate::engine::bits::MOST_BITS;
 use crate::engine::pairs::{PairWeights, places};
@@ -95,8 +96,8 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Regions are whole subtrees wherever an index then has at most `merged_bits`. `None` where an index of two leaves alone has more than
-    /// [`MOST_BITS`].
+    /// Regions are whole subtrees wherever an index then has at most `merged_bits`. `None` where an index of
+    /// two leaves alone has more than [`MOST_BITS`].
     pub(crate) fn new(
         nodes: &[Node],
         paths: &Paths,
@@ -232,8 +233,8 @@ pub(crate) fn merged_bits(rows: usize) -> usize {
     (rows / 8 + 1).ilog2().min(8) as usize
 }
 
-/// Numbers that the tables of a tree hold where no regions are merged, and lookups that a row takes; `None` where an index would have
-/// too many bits.
+/// Numbers that the tables of a tree hold where no regions are merged, and lookups that a row takes; `None`
+/// where an index would have too many bits.
 pub(crate) fn size(nodes: &[Node], paths: &Paths, layout: Layout) -> Option<(usize, usize)> {
     let (mut size, mut lookups) = (0, 0);
     for (index, node) in nodes.iter().enumerate() {

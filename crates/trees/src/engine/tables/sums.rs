@@ -44,8 +44,8 @@ impl Sums {
         self.all[self.first..].fill(0.0);
     }
 
-    /// Adds what players have gathered to the values of the rows, whose numbers are `width` for each row: those of player `p` from
-    /// `places[p] · outputs` on.
+    /// Adds what players have gathered to the values of the rows, whose numbers are `width` for each row:
+    /// those of player `p` from `places[p] · outputs` on.
     pub(crate) fn add_to(&self, places: &[usize], outputs: usize, values: &mut [f64], width: usize) {
         if places.is_empty() {
             return;

@@ -1,7 +1,8 @@
 //! The tables of one tree.
 //!
-//! Every leaf has the values of each pattern of an explicand, from the game that is asked about. A table of a split is put together from
-//! those of its two children: its index says which pattern either child sees, and what is known of the splits below.
+//! Every leaf has the values of each pattern of an explicand, from the game that is asked about. A table of a
+//! split is put together from those of its two children: its index says which pattern either child sees, and
+//! what is known of the splits below.
 
 use std::sync::Arc;
 
@@ -38,8 +39,8 @@ pub(crate) struct Tables<N> {
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// At least `size` numbers and those before them that are left unused, so that the first begins a cache line. They are those of `memory`,
-/// where that is large enough and not far too large, and otherwise zeros.
+/// At least `size` numbers and those before them that are left unused, so that the first begins a cache line.
+/// They are those of `memory`, where that is large enough and not far too large, and otherwise zeros.
 pub(super) fn aligned<N: Copy + Default>(memory: Vec<N>, size: usize) -> (Vec<N>, usize) {
     let spare = LINE / size_of::<N>();
     let fits = size + spare..=2 * (size + spare);
@@ -267,7 +268,8 @@ impl Builder<'_> {
         entries
     }
 
-    /// The table of a split from those of its children, empty where they are not part of it, with as many decisions in their indices.
+    /// The table of a split from those of its children, empty where they are not part of it, with as many
+    /// decisions in their indices.
     fn put_together(
         &mut self,
         split: usize,

@@ -55,7 +55,8 @@ impl Cohorts {
         bytes <= MOST_BYTES
     }
 
-    /// Of rows of `background`, rounded and row-major, with `weights`. `player_of` has the player of each feature.
+    /// Of rows of `background`, rounded and row-major, with `weights`. `player_of` has the player of each
+    /// feature.
     pub(crate) fn new(ensemble: &Ensemble, background: &[f64], weights: &[f64], player_of: &[u32]) -> Self {
         let questions = Questions::new(ensemble);
         let features = ensemble.feature_count();

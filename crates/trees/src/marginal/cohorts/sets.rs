@@ -45,8 +45,8 @@ pub(crate) const SIZES: usize = MOST_DEPTH + 1;
 
 /// In how many of some sets each row is.
 ///
-/// Bit j of all rows' numbers is a set. A further set is added to these as one is added to a number: each bit is turned where the carry
-/// is, and the carry goes on where both were set.
+/// Bit j of all rows' numbers is a set. A further set is added to these as one is added to a number: each bit
+/// is turned where the carry is, and the carry goes on where both were set.
 pub(crate) struct Numbers<const W: usize> {
     bits: [Set<W>; BITS],
     sets: usize,

@@ -59,7 +59,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Gives the games whose sum is the game `weight · f(x_S, b_rest)` on one tree, each with its v. Rows are extended.
+    /// Gives the games whose sum is the game `weight · f(x_S, b_rest)` on one tree, each with its v. Rows are
+    /// extended.
     pub(in crate::marginal) fn through(
         &mut self,
         nodes: &[Node],

@@ -1,6 +1,7 @@
 //! What a leaf gives to every player: a semivalue.
 //!
-//! Of a cohort let G_i be the rows that fail player i, and C_k those that fail k players, sorted by adding up bits. Then
+//! Of a cohort let G_i be the rows that fail player i, and C_k those that fail k players, sorted by adding up
+//! bits. Then
 //!
 //! ```text
 //! φ_i += v Σ_k w(G_i ∩ C_k) M(k − 1, |R|)        φ_i −= v Σ_k w(C_k) M(k, |R| − 1)   for i ∈ R

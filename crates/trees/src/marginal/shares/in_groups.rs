@@ -1,11 +1,13 @@
-//! What a leaf gives to players in groups: a coalitional value, a semivalue between the groups and one within them.
+//! What a leaf gives to players in groups: a coalitional value, a semivalue between the groups and one within
+//! them.
 //!
 //! # The derivation
 //!
-//! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be in group j. Every other group is present or
-//! absent as a whole, so one with features in both E and R, a *mixed* group, lets no coalition reach the leaf. If there is none but possibly
-//! j, let a of the other groups have features in E, b of them in R, and j itself e features in E and r in R. With the moments M1 of the
-//! semivalue between groups and M2 of that within,
+//! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be in group j.
+//! Every other group is present or absent as a whole, so one with features in both E and R, a *mixed* group,
+//! lets no coalition reach the leaf. If there is none but possibly j, let a of the other groups have features
+//! in E, b of them in R, and j itself e features in E and r in R. With the moments M1 of the semivalue
+//! between groups and M2 of that within,
 //!
 //! ```text
 //! φ_i += v · M1(a, b) · M2(e − 1, r)   for i ∈ E ∩ S_j,        φ_i −= v · M1(a, b) · M2(e, r − 1)   for i ∈ R ∩ S_j.
@@ -15,13 +17,14 @@
 //!
 //! # On the way
 //!
-//! A walk counts the features of each group, and leaves out a branch that would mix a second group, with everything below it. At a leaf each
-//! parting on the way gets the share of its feature. Of patterns, which groups E and R touch is a bit mask each, and the mixed groups are
-//! those in both.
+//! A walk counts the features of each group, and leaves out a branch that would mix a second group, with
+//! everything below it. At a leaf each parting on the way gets the share of its feature. Of patterns, which
+//! groups E and R touch is a bit mask each, and the mixed groups are those in both.
 //!
-//! A row of a cohort that fails a player of a group in X, the groups with players in R, makes that group mixed. So for the members of group j
-//! only rows count for which no other group is mixed. Of these let a be the number of groups outside X, other than j, with players that the
-//! row fails, and e the number of those in j. With r members of j in R,
+//! A row of a cohort that fails a player of a group in X, the groups with players in R, makes that group
+//! mixed. So for the members of group j only rows count for which no other group is mixed. Of these let a be
+//! the number of groups outside X, other than j, with players that the row fails, and e the number of those
+//! in j. With r members of j in R,
 //!
 //! ```text
 //! φ_i += v Σ w_b M1(a, |X ∖ j|) M2(e − 1, r)   for i ∈ E ∩ S_j        φ_i −= v Σ w_b M1(a, |X ∖ j|) M2(e, r − 1)   for i ∈ R ∩ S_j,
@@ -68,7 +71,8 @@ impl Counts {
         Self { of_group: vec![[0; 2]; groups], whole: [0; 2], mixed: (0, 0) }
     }
 
-    /// Takes a feature of `group` from one row; `false`, and nothing done, if that would mix more than `most` groups.
+    /// Takes a feature of `group` from one row; `false`, and nothing done, if that would mix more than `most`
+    /// groups.
     #[inline(always)]
     fn enter(&mut self, group: usize, side: usize, most: usize) -> bool {
         let counts = &mut self.of_group[group];

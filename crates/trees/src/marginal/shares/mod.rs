@@ -1,7 +1,8 @@
 //! What a leaf gives, and to whom: players, players in groups or over a hierarchy of groups, or pairs.
 //!
-//! Kernels know how leaves are reached, and say who is taken from where; a [`Share`] knows what that gives. With E the players that are
-//! taken from the explicand, R those from the background row and v the leaf's value times the weight of the row,
+//! Kernels know how leaves are reached, and say who is taken from where; a [`Share`] knows what that gives.
+//! With E the players that are taken from the explicand, R those from the background row and v the leaf's
+//! value times the weight of the row,
 //!
 //! | | | |
 //! |---|---|---|

@@ -1,28 +1,33 @@
-//! What a leaf gives to players over a hierarchy of groups: a coalitional value, a semivalue at the top and one at all levels below.
+//! What a leaf gives to players over a hierarchy of groups: a coalitional value, a semivalue at the top and
+//! one at all levels below.
 //!
 //! # The derivation
 //!
-//! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be a player, and G a group that it is in. Of the
-//! members of G other than i's side each is present or absent as a whole: one with players in both E and R, a *mixed* one, lets no
-//! coalition reach the leaf. If there is none in any of these groups, let a of the other members of G have players in E, and b of them in R.
-//! With the moments M of the level of G, and v a product of what is asked of each level,
+//! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be a player,
+//! and G a group that it is in. Of the members of G other than i's side each is present or absent as a whole:
+//! one with players in both E and R, a *mixed* one, lets no coalition reach the leaf. If there is none in any
+//! of these groups, let a of the other members of G have players in E, and b of them in R. With the moments M
+//! of the level of G, and v a product of what is asked of each level,
 //!
 //! ```text
 //! φ_i = ± v Π_G M(a_G, b_G)     + for i ∈ E, − for i ∈ R.
 //! ```
 //!
-//! So from the whole down, as long as a group has one mixed member, only the players of that get shares; and the first group without a
-//! mixed member divides the leaf among its members, which then are of one side each, and so on down to the players. A group with two mixed
-//! members leaves nothing to anyone. A group of whose members one alone has players on the path is the factor M(0, 0) = 1, and is left out.
+//! So from the whole down, as long as a group has one mixed member, only the players of that get shares; and
+//! the first group without a mixed member divides the leaf among its members, which then are of one side
+//! each, and so on down to the players. A group with two mixed members leaves nothing to anyone. A group of
+//! whose members one alone has players on the path is the factor M(0, 0) = 1, and is left out.
 //!
 //! # On the way
 //!
-//! A walk counts, for every group, the members that are of either side and those that are mixed, and leaves out a branch that would mix a
-//! second member of a group, with everything below it. Of patterns, which members E and R touch is a bit mask each.
+//! A walk counts, for every group, the members that are of either side and those that are mixed, and leaves
+//! out a branch that would mix a second member of a group, with everything below it. Of patterns, which
+//! members E and R touch is a bit mask each.
 //!
-//! Rows of a cohort have the same R. In a group, members with players in R are mixed for the rows that fail one of their players. For a
-//! member only the rows count for which no other is mixed; they are sorted by the number of members outside R that they touch, and go on
-//! to the member with the weight that this makes, together with all that came with the same weight.
+//! Rows of a cohort have the same R. In a group, members with players in R are mixed for the rows that fail
+//! one of their players. For a member only the rows count for which no other is mixed; they are sorted by the
+//! number of members outside R that they touch, and go on to the member with the weight that this makes,
+//! together with all that came with the same weight.
 
 use apportion_models::tree::Node;
 
@@ -66,7 +71,8 @@ impl Counts {
         }
     }
 
-    /// Takes a feature from another row than it was, or from none: whether no group has two members of both rows then, where none had before.
+    /// Takes a feature from another row than it was, or from none: whether no group has two members of both
+    /// rows then, where none had before.
     #[inline(always)]
     fn turn(&mut self, levels: &Levels, feature: usize, from: Option<usize>, to: Option<usize>) -> bool {
         let (mut from, mut to) = (from, to);
@@ -89,7 +95,8 @@ impl Counts {
         true
     }
 
-    /// Takes a free feature from one row; `false`, and nothing done, if no coalition would reach a leaf below.
+    /// Takes a free feature from one row; `false`, and nothing done, if no coalition would reach a leaf
+    /// below.
     #[inline(always)]
     fn enter(&mut self, levels: &Levels, feature: usize, side: usize) -> bool {
         let goes = self.turn(levels, feature, None, Some(side));

@@ -1,4 +1,5 @@
-//! Games that are worth something iff some players are taken from the explicand and others are not: what linear leaves are sums of.
+//! Games that are worth something iff some players are taken from the explicand and others are not: what
+//! linear leaves are sums of.
 
 /// `v · [E, R] + Σ_q d_q · [E ∪ {q}, R]`, with the players q in neither E nor R.
 #[derive(Default)]

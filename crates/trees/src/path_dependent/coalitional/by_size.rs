@@ -1,5 +1,5 @@
-//! Coalitional values of one tree from its leaves, one row after the other: where one of the two semivalues has weights by size, and
-//! so no quadrature.
+//! Coalitional values of one tree from its leaves, one row after the other: where one of the two semivalues
+//! has weights by size, and so no quadrature.
 
 use apportion_games::Partition;
 use apportion_values::CoalitionalValue;
@@ -45,8 +45,8 @@ impl<'a> BySize<'a> {
         }
     }
 
-    /// Hands the values of one tree to `phi`, feature by feature and in shares. The row is rounded, and the covers are
-    /// [sound](Ensemble::check_covers).
+    /// Hands the values of one tree to `phi`, feature by feature and in shares. The row is rounded, and the
+    /// covers are [sound](Ensemble::check_covers).
     pub(in super::super) fn add(
         &mut self,
         ensemble: &Ensemble,

@@ -1,8 +1,8 @@
-//! The recursion of a tree, for a block of rows and a few nodes of the rule between the groups at a time, and all nodes of the rule
-//! within them.
+//! The recursion of a tree, for a block of rows and a few nodes of the rule between the groups at a time, and
+//! all nodes of the rule within them.
 //!
-//! As for [players alone](super::super::lanes), every formula is a loop over the rows of a block, no multiplication is
-//! fused with an addition, and rows do not meet.
+//! As for [players alone](super::super::lanes), every formula is a loop over the rows of a block, no
+//! multiplication is fused with an addition, and rows do not meet.
 
 use std::array::from_fn;
 use std::hint::select_unpredictable as select;
@@ -18,7 +18,8 @@ use super::super::lanes::{
 };
 use super::program::{Program, Side, Split, Step, TreeProgram};
 
-/// Values by quadrature: rules for each number of groups that a tree may have on a path, and for each number of features of a group.
+/// Values by quadrature: rules for each number of groups that a tree may have on a path, and for each number
+/// of features of a group.
 pub(in super::super) struct OfMembers<'a> {
     pub(in super::super) program: &'a Program,
     between: Vec<Option<Rule>>,
@@ -232,7 +233,8 @@ fn at_split<'a, const Q: usize, const R: usize>(
     (slot, [first_mut(left), first_mut(right), first_mut(to_left), first_mut(to_right)])
 }
 
-/// s and ds/dr of a feature at one node of the rule within, where the row has passed all its tests, whose shares multiply to c.
+/// s and ds/dr of a feature at one node of the rule within, where the row has passed all its tests, whose
+/// shares multiply to c.
 #[inline(always)]
 fn presence(passed: f64, rule: &Rule, node: usize) -> (f64, f64) {
     let (r, passed_absent) = (rule.presence()[node], passed * rule.absence()[node]);
@@ -253,7 +255,8 @@ fn mark<const R: usize>(split: &Split, column: &Lanes<R>, masks: &mut [[u64; R]]
     }
 }
 
-/// P of both children: `P(child) = P F`, and the factors `F = (1 − s) κ_child + s [x goes to the child]`, where they are wanted.
+/// P of both children: `P(child) = P F`, and the factors `F = (1 − s) κ_child + s [x goes to the child]`,
+/// where they are wanted.
 #[inline(always)]
 fn descend<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,
@@ -375,7 +378,8 @@ fn worth<'a, const R: usize>(
     [0, 1].map(|side| if split.sides[side] == Side::Open { &own[side * nodes + node] } else { &ends[side] })
 }
 
-/// Hands on, row by row, what a split within its group is worth where its feature is absent, and what its presence adds to that:
+/// Hands on, row by row, what a split within its group is worth where its feature is absent, and what its
+/// presence adds to that:
 ///
 /// ```text
 /// A = κ_l Y_l + κ_r Y_r,   Δ = Y_x − A.
@@ -397,7 +401,8 @@ fn give<const R: usize, E: Earlier>(
     }
 }
 
-/// T of a split from those of its children, `T = F_l T_l + F_r T_r`; and both parts in the place of the factors, where they are wanted.
+/// T of a split from those of its children, `T = F_l T_l + F_r T_r`; and both parts in the place of the
+/// factors, where they are wanted.
 #[inline(always)]
 fn ascend<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,

@@ -2,9 +2,10 @@
 //!
 //! # The derivation
 //!
-//! For a feature i in group g, every other group is present as a whole with probability q, and every fellow member by itself with
-//! probability r; a coalitional value averages over q and over r. On one leaf of value v, let h and c of a feature, H and C of a group
-//! say whether the row passes all tests on it, and the product of their shares. Then
+//! For a feature i in group g, every other group is present as a whole with probability q, and every fellow
+//! member by itself with probability r; a coalitional value averages over q and over r. On one leaf of value
+//! v, let h and c of a feature, H and C of a group say whether the row passes all tests on it, and the
+//! product of their shares. Then
 //!
 //! ```text
 //! φ_i = v · (h_i − c_i) V_i · W_g,
@@ -12,29 +13,33 @@
 //! V_i = mean over r of Π_{j ∈ g, j ≠ i} (r h_j + (1 − r) c_j):
 //! ```
 //!
-//! the double integral is a product of two simple ones. W_g has one factor less per leaf than there are groups on its path, V_i one
-//! less than there are members of g, so Gauss rules of half as many nodes are exact.
+//! the double integral is a product of two simple ones. W_g has one factor less per leaf than there are
+//! groups on its path, V_i one less than there are members of g, so Gauss rules of half as many nodes are
+//! exact.
 //!
 //! Leaves need not be visited one by one, and nothing is divided. *Between* the groups, the walk is that of
-//! [the quotient game](super), whose players are the groups: at a split on group g it goes to a child with the conditional probability
+//! [the quotient game](super), whose players are the groups: at a split on group g it goes to a child with
+//! the conditional probability
 //!
 //! ```text
 //! F_child = (1 − s) κ_child + s [x goes to the child],     s = q / (q + C (1 − q)) or 0,
 //! T(leaf) = v,     T(split) = Σ_children F_child T_child.
 //! ```
 //!
-//! Besides P, the probability to come here, the walk keeps, for each group g that has been tested above and is tested again below, the
-//! probability P₋ᵍ without the factor of g: it is P at the first split on g, is multiplied with F at splits on other groups, and is
-//! passed on as it is by splits on g. Where the walk comes to a child below which g is no longer tested, all leaves there look alike to
-//! g, and have together the worth
+//! Besides P, the probability to come here, the walk keeps, for each group g that has been tested above and
+//! is tested again below, the probability P₋ᵍ without the factor of g: it is P at the first split on g, is
+//! multiplied with F at splits on other groups, and is passed on as it is by splits on g. Where the walk
+//! comes to a child below which g is no longer tested, all leaves there look alike to g, and have together
+//! the worth
 //!
 //! ```text
 //! X = Σ_q weight_q P₋ᵍ(child) T(child).
 //! ```
 //!
-//! So to the members of g the tree is one of the splits on g alone, where each side of a split has the worth X of all such places which
-//! are reached from it without another split on g. *Within* the group its values are those of a path-dependent game again, by the same
-//! recursion with nodes r: at a split on feature i, with s and ds/dr of i, and P^g the probability to come here over the splits on g,
+//! So to the members of g the tree is one of the splits on g alone, where each side of a split has the worth
+//! X of all such places which are reached from it without another split on g. *Within* the group its values
+//! are those of a path-dependent game again, by the same recursion with nodes r: at a split on feature i,
+//! with s and ds/dr of i, and P^g the probability to come here over the splits on g,
 //!
 //! ```text
 //! Y(side) = X(side) + Σ_{next splits on g} Z(split),     A = κ_l Y_l + κ_r Y_r,     Δ = Y(side of x) − A,
@@ -43,8 +48,8 @@
 //!
 //! # Cost
 //!
-//! Beside what the quotient game takes, one multiplication per node q wherever the walk goes on, or ends, for a group that is tested above.
-//! Each split has one step within its group.
+//! Beside what the quotient game takes, one multiplication per node q wherever the walk goes on, or ends, for
+//! a group that is tested above. Each split has one step within its group.
 
 mod by_size;
 mod kernel;

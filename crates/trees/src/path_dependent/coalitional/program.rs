@@ -2,10 +2,11 @@
 //!
 //! # Slots
 //!
-//! The walk needs memory only for the path that it is on. A *slot between* holds one number per node q and row: P of a node, for which T
-//! is put in its place on the way up; the factors F to both children of a split, for which F·T is put in their place; P without a group.
-//! A *slot within* holds one per node r and row: Y of a side of a split, and P^g to it. Slots of a split are taken when the walk comes to
-//! it, and given back when it leaves.
+//! The walk needs memory only for the path that it is on. A *slot between* holds one number per node q and
+//! row: P of a node, for which T is put in its place on the way up; the factors F to both children of a
+//! split, for which F·T is put in their place; P without a group. A *slot within* holds one per node r and
+//! row: Y of a side of a split, and P^g to it. Slots of a split are taken when the walk comes to it, and
+//! given back when it leaves.
 
 use std::ops::Range;
 
@@ -55,8 +56,8 @@ pub(super) struct Split {
     pub(super) column: u32,
     /// Number of the feature among those that any tree asks for.
     pub(super) player: u32,
-    /// The first of four masks: of the rows that pass this and all earlier tests of the group by going left, and by going right;
-    /// and the same of the feature. Mask 0 is that of all rows.
+    /// The first of four masks: of the rows that pass this and all earlier tests of the group by going left,
+    /// and by going right; and the same of the feature. Mask 0 is that of all rows.
     pub(super) masks: u32,
     /// Whether the masks of the group, and those of the feature, are asked for below.
     pub(super) marks: [bool; 2],
@@ -75,7 +76,8 @@ pub(super) struct Split {
 /// A step of the way through a tree. Splits are numbered within their tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Step {
-    /// P of both children of a split on a group that was not tested before; and the factors, where other groups want them.
+    /// P of both children of a split on a group that was not tested before; and the factors, where other
+    /// groups want them.
     Descend { split: u32, factors: bool },
     /// The same on a group that was.
     DescendAgain { split: u32, factors: bool },
@@ -121,8 +123,8 @@ pub(in super::super) struct Program {
 }
 
 impl Program {
-    /// Takes O(nodes × groups / 64) time, and for each split time and memory for the groups tested above and below it. Covers must be
-    /// sound.
+    /// Takes O(nodes × groups / 64) time, and for each split time and memory for the groups tested above and
+    /// below it. Covers must be sound.
     pub(in super::super) fn new(ensemble: &Ensemble, partition: &Partition) -> Self {
         let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
         let mut program = Self {
@@ -282,7 +284,8 @@ impl Compiler<'_> {
         });
     }
 
-    /// Appends a split and the steps down into it, and leaves its children and the steps up to be done. Returns the ways to both children.
+    /// Appends a split and the steps down into it, and leaves its children and the steps up to be done.
+    /// Returns the ways to both children.
     fn enter(
         &self,
         visit: Visit,

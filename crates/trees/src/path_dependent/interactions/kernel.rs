@@ -1,7 +1,7 @@
 //! The way through a tree for the pairs, a block of rows and a few nodes of a quadrature rule at a time.
 //!
-//! As for [single players](super::super::lanes), whose slots and masks it has, every formula is a loop over the rows of a block,
-//! no multiplication is fused with an addition, and rows do not meet.
+//! As for [single players](super::super::lanes), whose slots and masks it has, every formula is a loop over
+//! the rows of a block, no multiplication is fused with an addition, and rows do not meet.
 
 use std::hint::select_unpredictable as select;
 
@@ -24,7 +24,8 @@ pub(in super::super) struct OfPairs<'a> {
     partners: &'a Partners,
     rules: Vec<Option<Rule>>,
     trees: Vec<PairTree<'a>>,
-    /// Λ of each edge whose tests are all passed, `(1 − c) / (t + c (1 − t))`: per tree and run of nodes edges × nodes.
+    /// Λ of each edge whose tests are all passed, `(1 − c) / (t + c (1 − t))`: per tree and run of nodes
+    /// edges × nodes.
     passed: Vec<f64>,
 }
 
@@ -121,7 +122,8 @@ impl<'a> Recursion for OfPairs<'a> {
             *slot = [weight; R];
         }
         masks[0] = [u64::MAX; R];
-        // Of one split and row: the gain at each node, and what it gives to a pair with a player of whom the row failed a test.
+        // Of one split and row: the gain at each node, and what it gives to a pair with a player of whom the
+        // row failed a test.
         let mut gains = [[0.0; R]; Q];
         let mut failed = [0.0; R];
         for step in self.program.steps(tree) {

@@ -1,4 +1,5 @@
-//! Who is above whom: for each split of a [program](super::super::program) the players that were tested on the way to it.
+//! Who is above whom: for each split of a [program](super::super::program) the players that were tested on
+//! the way to it.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,8 @@ use super::super::program::Program;
 pub(super) struct Partner {
     /// The [target](Partners::targets) of the pair.
     pub(super) pair: u32,
-    /// Its last test on the way: the edge to the left child of the k-th split of a tree has number 2 k, that to the right child the next.
+    /// Its last test on the way: the edge to the left child of the k-th split of a tree has number 2 k, that
+    /// to the right child the next.
     pub(super) edge: u32,
     /// The mask of the rows that passed all of its tests.
     pub(super) hot: u32,
@@ -21,8 +23,9 @@ pub(in super::super) struct Partners {
     /// Per split, in the order of the program, where its partners end.
     ends: Vec<usize>,
     partners: Vec<Partner>,
-    /// Where the numbers belong in a matrix of players × players, of which the upper half is written: the diagonal of the players in the
-    /// order of the [inputs](super::super::inputs), then the pairs that meet on a path.
+    /// Where the numbers belong in a matrix of players × players, of which the upper half is written: the
+    /// diagonal of the players in the order of the [inputs](super::super::inputs), then the pairs that meet
+    /// on a path.
     pub(super) targets: Vec<usize>,
 }
 

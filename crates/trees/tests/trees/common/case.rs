@@ -230,8 +230,8 @@ impl Case {
         }
     }
 
-    /// All oracles of the marginal game, of the path-dependent one, and of the outputs behind the link, as what they are told, and by how
-    /// much they may be off, where the largest number is 1.
+    /// All oracles of the marginal game, of the path-dependent one, and of the outputs behind the link, as
+    /// what they are told, and by how much they may be off, where the largest number is 1.
     pub fn oracles(&self) -> [Vec<Told<'_>>; 3] {
         let mut games = [Vec::new(), Vec::new(), Vec::new()];
         let (background, weights) = (self.background.as_rows(), Some(self.background.weights()));
@@ -288,8 +288,8 @@ impl Case {
         }
     }
 
-    /// Compares the indices of coalitions, of features or of groups, of the oracles of the marginal and the path-dependent game with
-    /// enumeration; all of these oracles play by one way, whatever their kernel.
+    /// Compares the indices of coalitions, of features or of groups, of the oracles of the marginal and the
+    /// path-dependent game with enumeration; all of these oracles play by one way, whatever their kernel.
     pub fn check_indices(&self, asked: &[(InteractionIndex, usize)], groups: Option<&Partition>) {
         let [marginal, path_dependent, _] = self.oracles();
         let mut games: Vec<(Vec<TabulatedGame>, &[Told<'_>])> = Vec::new();

@@ -44,7 +44,8 @@ impl Test {
 }
 
 impl Node {
-    /// A random tree that splits on the given features only, with half-number thresholds and categories 0 to 4.
+    /// A random tree that splits on the given features only, with half-number thresholds and categories 0
+    /// to 4.
     pub fn random(
         random: &mut Random,
         features: &[usize],

@@ -34,7 +34,8 @@ impl Random {
         Partition::new(features, members).unwrap()
     }
 
-    /// Features over a hierarchy of groups of at most so many levels, made of one to three nodes at a time, often of the group made last.
+    /// Features over a hierarchy of groups of at most so many levels, made of one to three nodes at a time,
+    /// often of the group made last.
     pub fn hierarchy(&mut self, features: usize, depth: usize) -> Hierarchy {
         let mut nodes: Vec<(Member, usize)> =
             (0..features).map(|feature| (Member::Player(feature), 1)).collect();
@@ -56,7 +57,8 @@ impl Random {
 }
 
 impl TreeSpec {
-    /// The path-dependent expectation of the tree where the `present` features are those of `row`, by its definition.
+    /// The path-dependent expectation of the tree where the `present` features are those of `row`, by its
+    /// definition.
     pub fn path_dependent(&self, row: &[f64], present: impl Fn(usize) -> bool + Copy) -> f64 {
         self.expectation(0, &self.covers(), row, present)
     }

@@ -24,7 +24,8 @@ const MODELS: [&str; 6] = [
     "catboost_one_hot_depthwise",
 ];
 
-/// Rows with missing values, values at borders and right beside them, and categories that no row of the training had.
+/// Rows with missing values, values at borders and right beside them, and categories that no row of the
+/// training had.
 #[test]
 fn path_dependent_shapley_values_are_those_of_catboost() {
     let truth: Value =
@@ -66,7 +67,8 @@ fn path_dependent_shapley_values_are_those_of_catboost() {
     assert!(compared >= 58, "{compared} rows of four models at least");
 }
 
-/// All values of the path-dependent and the marginal game against the enumeration of all coalitions; many leaves are empty.
+/// All values of the path-dependent and the marginal game against the enumeration of all coalitions; many
+/// leaves are empty.
 #[test]
 fn values_are_those_of_enumerating_the_games() {
     let truth: Value =

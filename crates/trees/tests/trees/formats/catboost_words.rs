@@ -1,4 +1,5 @@
-//! CatBoost models on words, with statistics of categories: all values against enumeration, and Shapley values that CatBoost 1.2.10 gave.
+//! CatBoost models on words, with statistics of categories: all values against enumeration, and Shapley
+//! values that CatBoost 1.2.10 gave.
 
 use apportion_games::{Background, MarginalGame, Partition, QuotientGame, Rows};
 use apportion_trees::{
@@ -87,7 +88,8 @@ fn values_of_the_marginal_game_are_those_of_its_definition() {
     }
 }
 
-/// Many rows are looked up in tables, and against one baseline values come by quadrature; the trees on combinations are walked beside them.
+/// Many rows are looked up in tables, and against one baseline values come by quadrature; the trees on
+/// combinations are walked beside them.
 #[test]
 fn many_rows_have_the_values_of_each_alone_and_add_up() {
     for name in JOINT {

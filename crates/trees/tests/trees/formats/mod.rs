@@ -1,4 +1,5 @@
-//! Values of models as their libraries save them: against what the libraries say, ground truth and enumeration.
+//! Values of models as their libraries save them: against what the libraries say, ground truth and
+//! enumeration.
 //!
 //! That files are read exactly, and damaged ones refused, is tested in `apportion-models`.
 

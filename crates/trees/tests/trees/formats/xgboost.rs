@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::common::{Random, TreeSpec, document, put, read, ubj};
 
-/// A small model with all that a file can hold: two classes, a categorical split, missing values, a single leaf.
+/// A small model with all that a file can hold: two classes, a categorical split, missing values, a single
+/// leaf.
 fn sample() -> Value {
     let random = &mut Random(1);
     let mut trees: Vec<TreeSpec> =
