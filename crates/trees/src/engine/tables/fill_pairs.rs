@@ -4,6 +4,7 @@
 //! |M| = s, P the pattern of the explicand and C = ¬P. The background patterns that complete P are those with
 //! M ⊇ C; those of them without i are counted by G\[C\] − G\[C ∪ i\], and those without i and j by G\[C\] −
 //! G\[C ∪ i\] − G\[C ∪ j\] + G\[C ∪ ij\]. So, with sums over s,
+//!
 //! ```text
 //! i, j ∈ P:         v Σ (G_s[C] − G_s[C ∪ i] − G_s[C ∪ j] + G_s[C ∪ ij]) · M(d − s − 2, |C|)
 //! i ∈ P, j ∉ P:    −v Σ (G_s[C] − G_s[C ∪ i]) · M(d − s − 1, |C| − 1)
