@@ -24,7 +24,7 @@ pub(crate) struct GroupTree {
     features: usize,
     /// The group of every node; [`NONE`] for the whole set.
     parents: Vec<u32>,
-    /// Per group: whether it is the top level of the hierarchy as it was specified.
+    /// Per group: whether it is the top level of the hierarchy as specified.
     is_top: Vec<bool>,
 }
 

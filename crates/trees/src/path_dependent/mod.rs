@@ -21,7 +21,7 @@
 //! far. By Bayes's rule the feature is now present with probability
 //!
 //! ```text
-//! s = t / (t + c (1 − t))    if x passes all earlier tests of the feature (c = 1 and s = t, where there are none),
+//! s = t / (t + c (1 − t))    if x passes all earlier tests of the feature (c = 1 and s = t if there are none),
 //! s = 0                      if x fails one: the walk would not be here.
 //! ```
 //!
@@ -37,7 +37,7 @@
 //!
 //! ```text
 //! P(root) = 1,     P(child) = P · ((1 − s) κ_child + s [x goes to the child]),
-//! φ_i(t) = Σ_{splits on i} P · ds/dt · Δ,     ds/dt = c / (t + c (1 − t))²,  or 0 where s is 0.
+//! φ_i(t) = Σ_{splits on i} P · ds/dt · Δ,     ds/dt = c / (t + c (1 − t))²,  or 0 if s is 0.
 //! ```
 //!
 //! P is computed on the way down, T and φ on the way up: each split is visited twice, for any depth and any

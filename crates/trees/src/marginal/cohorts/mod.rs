@@ -14,9 +14,9 @@
 //! A set of rows has one bit per row, so on the way down
 //!
 //! ```text
-//! who passes a test            a word per 64 rows, written down once for every question that splits ask
-//! where the explicand passes   the cohort stays;  failing_i ← failing_i ∪ those who do not pass
-//! where it fails               R ← R ∪ i;         cohort ← cohort ∩ those who pass, less failing_i
+//! rows that pass a test        a word per 64 rows, computed once for every distinct split condition
+//! if the explicand passes      the cohort stays;  failing_i ← failing_i ∪ rows that do not pass
+//! if the explicand fails       R ← R ∪ i;         cohort ← cohort ∩ rows that pass, without failing_i
 //! ```
 //!
 //! and nodes with an empty cohort are skipped. At a leaf the numbers |E_b| of all rows are computed at once,
