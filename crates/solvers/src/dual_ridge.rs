@@ -8,7 +8,8 @@
 //! follows from one eigen-decomposition, `M W^½ K W^½ M = U diag(e) Uᵀ`:
 //!
 //! ```text
-//! P = U diag(1 / (e + λ)) Uᵀ + (M − U Uᵀ) / λ,    y_k less what the other rows say of it = (P W^½ y)_k / (√w_k P_kk)
+//! P = U diag(1 / (e + λ)) Uᵀ + (M − U Uᵀ) / λ
+//! leave-one-out residual of y_k = (P W^½ y)_k / (√w_k P_kk)
 //! ```
 //!
 //! As λ grows, the solution approaches that of weighted least squares on A alone; as it shrinks, the solution

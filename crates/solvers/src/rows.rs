@@ -27,7 +27,7 @@
 //! ```text
 //! w (a·u − b)² + w (−a·u − b̄)² = 2w (a·u − d)² + 2w q²
 //! projected:  d = (y − ȳ)/2 − (2s − n)/(2n) c,   q = (y + ȳ − c)/2
-//! about ½:    d = (y − ȳ)/2,                     q = (y + ȳ)/2,  less its mean where there is an intercept
+//! about ½:    d = (y − ȳ)/2,                     q = (y + ȳ)/2,  minus its mean if there is an intercept
 //! ```
 //!
 //! one row of weight 2w, and a part of the error that does not depend on the coefficients. The common part of

@@ -11,7 +11,8 @@
 //! Sorted by v(S), this is one weight for coalitions that contain i and one for all, as in enumeration:
 //!
 //! ```text
-//! φ_i = Σ_{S∋i} with(S) v(S) − Σ_S without(S) v(S),     without(a, t) = W(a, t),   with(a, t) = W(a, t − 1) + W(a, t),
+//! φ_i = Σ_{S∋i} with(S) v(S) − Σ_S without(S) v(S),
+//! without(a, t) = W(a, t),   with(a, t) = W(a, t − 1) + W(a, t),
 //! ```
 //!
 //! with W(a, k) = W(a, −1) = 0. Both depend only on the *class* of S, `t + (k + 1) a`, which is a sum of one

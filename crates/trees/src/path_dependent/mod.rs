@@ -21,8 +21,8 @@
 //! far. By Bayes's rule the feature is now present with probability
 //!
 //! ```text
-//! s = t / (t + c (1 − t))    if x passes all earlier tests of the feature (c = 1 and s = t if there are none),
-//! s = 0                      if x fails one: the walk would not be here.
+//! s = t / (t + c (1 − t))  if x passes all earlier tests of the feature (c = 1 and s = t if there are none),
+//! s = 0                    if x fails one, because the walk would not be here.
 //! ```
 //!
 //! So each split mixes the expectations below its children independently of the others, and the expectation

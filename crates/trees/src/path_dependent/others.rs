@@ -9,7 +9,8 @@
 //! to player i is
 //!
 //! ```text
-//! φ_i = v (h_i − c_i) O_i,     O_i = mean of Π_{j ≠ i} (h_j where j is present, c_j where not) over the coalitions that i joins.
+//! φ_i = v (h_i − c_i) O_i,
+//! O_i = mean of Π_{j ≠ i} (h_j if j is present, else c_j) over the coalitions that i joins.
 //! ```
 //!
 //! If the value has a quadrature rule, O_i is the sum over its nodes t of Π_{j≠i} (h_j t + c_j (1 − t)). If

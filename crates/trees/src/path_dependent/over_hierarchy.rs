@@ -8,7 +8,8 @@
 //! as a whole, by the semivalue of the level of G, independently of other levels:
 //!
 //! ```text
-//! φ_i = v (h_i − c_i) Π_G O_G,     O_G = mean of Π (H_g where member g is present, C_g where not) over the coalitions that i's side joins
+//! φ_i = v (h_i − c_i) Π_G O_G,
+//! O_G = mean of Π (H_g if member g is present, else C_g) over the coalitions that the side of i joins
 //! ```
 //!
 //! O_G is what [`others`](super::others) computes for a path, with members instead of players; it is computed

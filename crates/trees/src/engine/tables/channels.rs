@@ -9,7 +9,8 @@
 //! With a quadrature rule (t, w) of the semivalue that is exact up to degree d − 1, a channel is a node,
 //!
 //! ```text
-//! M(d − 1 − m, c) = Σ_q t_q^(d−1−m) · w_q (1 − t_q)^c,        M(d − m, c − 1) = Σ_q t_q^(d−1−m) · w_q t_q (1 − t_q)^(c−1)
+//! M(d − 1 − m, c) = Σ_q t_q^(d−1−m) · w_q (1 − t_q)^c,
+//! M(d − m, c − 1) = Σ_q t_q^(d−1−m) · w_q t_q (1 − t_q)^(c−1)
 //! ```
 //!
 //! for m < d. The single pattern with m = d, for which no feature gains, is handled separately. Weights by

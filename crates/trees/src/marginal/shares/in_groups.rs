@@ -10,7 +10,8 @@
 //! semivalue between groups and M2 of that within,
 //!
 //! ```text
-//! φ_i += v · M1(a, b) · M2(e − 1, r)   for i ∈ E ∩ S_j,        φ_i −= v · M1(a, b) · M2(e, r − 1)   for i ∈ R ∩ S_j.
+//! φ_i += v · M1(a, b) · M2(e − 1, r)   for i ∈ E ∩ S_j,
+//! φ_i −= v · M1(a, b) · M2(e, r − 1)   for i ∈ R ∩ S_j.
 //! ```
 //!
 //! So without a mixed group all members get contributions; with one mixed group, only its members; with two,

@@ -13,7 +13,8 @@
 //! explicand and S' on that of the background row, the pair of j and a player i that parted above gets
 //!
 //! ```text
-//! S.both_own − S'.mixed    for i taken from the explicand,        S'.both_rest − S.mixed    for i taken from the background row,
+//! S.both_own − S'.mixed    for i taken from the explicand,
+//! S'.both_rest − S.mixed    for i taken from the background row,
 //! ```
 //!
 //! so that each parting takes one step for each parting above it, for any number of leaves below. For
