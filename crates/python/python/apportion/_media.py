@@ -1,4 +1,5 @@
 """Texts and images: words, patches and segments as players."""
+# mypy: ignore-errors
 import operator
 import re
 import unicodedata

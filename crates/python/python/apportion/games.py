@@ -5,6 +5,7 @@
 >>> glove.explain().values.round(12).tolist(), glove.shapley().round(12).tolist()
 ([0.666666666667, 0.166666666667, 0.166666666667], [0.666666666667, 0.166666666667, 0.166666666667])
 """
+# mypy: ignore-errors
 import warnings
 
 import numpy as np
