@@ -32,8 +32,8 @@ pub enum TreeError {
     },
     /// The background was compiled for another model.
     #[error(
-        "the background was compiled for another model (of fingerprint {background}…, where this model has {model}…): compile it again \
-         for this one"
+        "the background was compiled for another model (of fingerprint {background}…, where this model has \
+         {model}…): compile it again for this one"
     )]
     OtherModel {
         /// The first digits of the fingerprint of the model that the background was compiled for.
@@ -55,7 +55,8 @@ pub enum TreeError {
     },
     /// An output is infinite after the link function.
     #[error(
-        "output {output} behind the {link} link is too large for a 64-bit number on some row, or mixture of a row with the background; explain the margin"
+        "output {output} behind the {link} link is too large for a 64-bit number on some row, or mixture of \
+         a row with the background; explain the margin"
     )]
     OutputOverflow {
         /// The name of the link function.
@@ -65,8 +66,9 @@ pub enum TreeError {
     },
     /// A value, a prediction or a base value is not finite.
     #[error(
-        "{what} for output {output} of row {row} is not finite: the leaves are so large that sums or differences of them overflow, in 64 bits or \
-         in the precision of the tables; scale the model's outputs down, or take double precision"
+        "{what} for output {output} of row {row} is not finite: the leaves are so large that sums or \
+         differences of them overflow, in 64 bits or in the precision of the tables; scale the model's \
+         outputs down, or take double precision"
     )]
     Overflow {
         /// The kind of number: a value, an interaction, the prediction or the base value.
@@ -78,10 +80,12 @@ pub enum TreeError {
     },
     /// Exact values after the link function would take too long.
     #[error(
-        "exact values behind the {link} link would take {steps} steps or more, where {most} are allowed: row {row} and background row \
-         {background_row} go different ways in {}, and every mixture of the two is a step; give fewer rows or background rows, put \
-         features in groups, allow more steps, estimate the values with a method for any model, or explain the margin",
-        parting.map_or_else(|| "more than 62 features or groups".to_owned(), |parting| format!("{parting} features or groups"))
+        "exact values behind the {link} link would take {steps} steps or more, where {most} are allowed: row \
+         {row} and background row {background_row} go different ways in {}, and every mixture of the two is \
+         a step; give fewer rows or background rows, put features in groups, allow more steps, estimate the \
+         values with a method for any model, or explain the margin",
+        parting.map_or_else(|| "more than 62 features or groups".to_owned(), |parting| format!("{parting} \
+            features or groups"))
     )]
     TooManySteps {
         /// The name of the link function.

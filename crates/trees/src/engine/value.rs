@@ -58,7 +58,8 @@ pub(crate) fn unsupported(value: &Value) -> TreeError {
     }
     TreeError::Unsupported {
         what: format!("an exact {} of a tree ensemble", value.concept()),
-        wanted: "estimate it, or ask for a semivalue, a coalitional or two-step value, or a semivalue of groups",
+        wanted: "estimate it, or ask for a semivalue, a coalitional or two-step value, or a semivalue of \
+            groups",
     }
 }
 

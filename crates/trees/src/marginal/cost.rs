@@ -112,7 +112,8 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Way]) -> Re
     if kernel == Kernel::Quadrature {
         return Err(TreeError::Unsupported {
             what: format!(
-                "the kernel {kernel} in the interventional game, but for semivalues of features against one background row on paths of up to 64 features,"
+                "the kernel {kernel} in the interventional game, but for semivalues of features against one \
+                 background row on paths of up to 64 features,"
             ),
             wanted: "use tables, walk, cohorts or masks",
         });

@@ -130,7 +130,8 @@ impl PathDependentOracle<'_> {
             (Some(Kernel::Walk), _) => Ok(None),
             (Some(Kernel::Quadrature), Some(quadrature)) => Ok(Some(quadrature)),
             (Some(Kernel::Quadrature), None) => refused(
-                "the kernel quadrature for a value that has no rule for it (weights by size, groups within groups, and interactions of a mixture with an atom at 1)"
+                "the kernel quadrature for a value that has no rule for it (weights by size, groups within \
+                 groups, and interactions of a mixture with an atom at 1)"
                     .to_owned(),
                 "leave the kernel to the oracle, or ask for walk",
             ),
