@@ -84,7 +84,7 @@ fn groups_that_are_none_are_refused_with_the_features() {
         (&["shapley values are of single players"], &["--groups", "age,sex"]),
         (&["8 of 10 players are in no group", "2 bmi"], &["--value", "owen", "--groups", "age,sex"]),
         (
-            &["player 0 is in group 0 and again in group 1"],
+            &["player 0 is in both group 0 and group 1"],
             &["--value", "owen", "--groups", "age,sex;age,bmi,bp,s1,s2,s3,s4,s5,s6"],
         ),
         (&["\"weight\", which is no feature"], &["--value", "two-step", "--groups", "age,weight"]),

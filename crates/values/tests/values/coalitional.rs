@@ -149,5 +149,5 @@ fn a_unanimity_game_across_groups_is_split_group_by_group() {
     let owen = CoalitionalValue::owen().enumerate(&sub, &partition).unwrap();
     assert_close(&owen.values, &[0.25, 0.25, 0.0, 0.5], 1e-14, "Owen");
     let refused = CoalitionalValue::owen().enumerate(&sub, &Partition::whole(3)).unwrap_err();
-    assert!(matches!(refused, ValueError::Game(GameError::PartitionOfOthers { given: 3, wanted: 4 })));
+    assert!(matches!(refused, ValueError::Game(GameError::PartitionOfOthers { actual: 3, expected: 4 })));
 }

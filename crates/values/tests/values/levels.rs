@@ -249,7 +249,7 @@ fn what_no_enumeration_can_take_is_refused() {
     let others = CoalitionalValue::owen().enumerate_over(&Glove::new(1, 2).unwrap(), &hierarchy);
     let refused = others.unwrap_err();
     assert!(
-        matches!(refused, ValueError::Game(GameError::HierarchyOfOthers { given: 40, wanted: 3 })),
+        matches!(refused, ValueError::Game(GameError::HierarchyOfOthers { actual: 40, expected: 3 })),
         "{refused}"
     );
     let three = Semivalue::by_size_law(&[0.5, 0.25, 0.25]).unwrap();
