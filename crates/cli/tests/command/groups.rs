@@ -242,7 +242,7 @@ fn what_is_no_hierarchy_is_refused_with_what_to_do() {
         (
             "two-step",
             r#"[[["age","sex"],["bmi","bp"]],["s1","s2","s3","s4","s5","s6"]]"#.to_owned(),
-            "takes no groups within groups",
+            "does not support nested groups",
         ),
     ] {
         let message = refused(value, &groups);

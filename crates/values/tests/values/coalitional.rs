@@ -135,7 +135,7 @@ fn structures_that_no_enumeration_can_take_are_refused() {
         [CoalitionalValue::owen().enumerate(&game, &partition), two_step_shapley(&game, &partition)]
     {
         let refused = refused.unwrap_err();
-        assert!(matches!(refused, ValueError::Structure { groups: 5, largest: 26, most: 25 }), "{refused}");
+        assert!(matches!(refused, ValueError::Structure { groups: 5, largest: 26, max: 25 }), "{refused}");
     }
 }
 
