@@ -1,225 +1,226 @@
-//! What can go wrong when a regression is set up, solved or asked for its certificate.
+//! The error type for regressions, certificates and projections.
 
-/// Why a least-squares problem was refused, or could not be solved.
+/// Why a least-squares problem was rejected, or could not be solved.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolverError {
-    /// A matrix that takes more memory than there is.
+    /// A matrix does not fit into memory.
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
     /// A design without players has no coefficients.
     #[error("the coalitions have no players; a regression needs at least one")]
     NoPlayers,
-    /// Without rows and without a constraint there is nothing to fit.
+    /// There are no rows and no constraint, so there is nothing to fit.
     #[error("there are no coalitions to fit; give at least one, or the constraint on the sum")]
     NoRows,
-    /// Another number of weights than rows (of pairs, for a paired design).
+    /// The number of weights differs from the number of rows (of pairs, for a paired design).
     #[error("{given} weights were given, {wanted} are wanted: one for each {unit}")]
     WeightCount {
-        /// Weights given.
+        /// The actual number of weights.
         given: usize,
-        /// Weights wanted.
+        /// The expected number of weights.
         wanted: usize,
-        /// What has a weight: "row" or "pair of rows".
+        /// The unit with a weight: "row" or "pair of rows".
         unit: &'static str,
     },
-    /// A weight that is negative or not finite.
+    /// A weight is negative or not finite.
     #[error("weight {index} is {value}; weights must be finite and not negative")]
     Weight {
-        /// Which weight.
+        /// The index of the weight.
         index: usize,
-        /// What it is.
+        /// The weight.
         value: f64,
     },
-    /// A paired design with an odd number of rows.
+    /// A paired design has an odd number of rows.
     #[error("a paired design has an even number of rows; {rows} were given")]
     OddRows {
-        /// Rows given.
+        /// The number of rows.
         rows: usize,
     },
-    /// Two rows of a paired design that are not complements of each other.
+    /// Two rows of a paired design are not complements of each other.
     #[error("rows {} and {} are not complements of each other, as pair {pair} must be", 2 * pair, 2 * pair + 1)]
     BrokenPair {
-        /// Which pair: rows `2·pair` and `2·pair + 1`.
+        /// The index of the pair: rows `2·pair` and `2·pair + 1`.
         pair: usize,
     },
-    /// A centre that is not finite.
+    /// The centre is not finite.
     #[error("the columns are to be centred at {value}; the centre must be finite")]
     Centre {
-        /// What was given.
+        /// The given centre.
         value: f64,
     },
-    /// A constraint on the sum for columns that are centred or have a constant one beside them.
+    /// A constraint on the sum is combined with centred columns or an intercept.
     #[error(
         "a constraint on the sum takes the rows as they are; leave out the centre and the intercept, or the constraint"
     )]
     ConstrainedColumns,
-    /// No outputs to fit.
+    /// There are no outputs to fit.
     #[error("the targets have no outputs; at least one is wanted")]
     NoOutputs,
-    /// Another number of targets than rows × outputs.
+    /// The number of targets differs from rows × outputs.
     #[error("{given} targets were given for {rows} rows of {outputs} outputs; {} are wanted", rows * outputs)]
     TargetCount {
-        /// Numbers given.
+        /// The actual number of targets.
         given: usize,
-        /// Rows of the design.
+        /// The number of rows of the design.
         rows: usize,
-        /// Outputs per row.
+        /// The number of outputs per row.
         outputs: usize,
     },
-    /// A target that is not finite.
+    /// A target is not finite.
     #[error("the target of row {row}, output {output}, is {value}; targets must be finite")]
     Target {
-        /// Row of the design.
+        /// The row of the design.
         row: usize,
-        /// Which output.
+        /// The index of the output.
         output: usize,
-        /// What it is.
+        /// The target.
         value: f64,
     },
-    /// Another number of sums than outputs in the constraint.
+    /// The number of sums in the constraint differs from the number of outputs.
     #[error("the constraint gives {given} sums for {outputs} outputs; one for each is wanted")]
     SumCount {
-        /// Sums given.
+        /// The actual number of sums.
         given: usize,
-        /// Outputs of the targets.
+        /// The number of outputs of the targets.
         outputs: usize,
     },
-    /// A sum in the constraint that is not finite.
+    /// A sum in the constraint is not finite.
     #[error("the constraint asks for the sum {value} of output {output}; it must be finite")]
     Sum {
-        /// Which output.
+        /// The index of the output.
         output: usize,
-        /// What it is.
+        /// The sum.
         value: f64,
     },
-    /// A ridge penalty that is negative or not finite.
+    /// The ridge penalty is negative or not finite.
     #[error("the ridge penalty is {value}; it must be finite and not negative")]
     Penalty {
-        /// What was given.
+        /// The given penalty.
         value: f64,
     },
     /// The numbers are so large that the solution is not finite.
     #[error("the solution of output {output} is not finite: the targets overflow; scale them down")]
     Overflow {
-        /// Which output.
+        /// The index of the output.
         output: usize,
     },
     /// The eigen-decomposition of the Gram matrix did not converge.
     #[error("the eigen-decomposition of the {players} × {players} Gram matrix did not converge")]
     NoConvergence {
-        /// Order of the matrix.
+        /// The order of the matrix.
         players: usize,
     },
-    /// Another number of free fractions, or of draws, than rows (pairs, in a paired design).
+    /// The number of free fractions, or of draws, differs from the number of rows (of pairs, for a paired
+    /// design).
     #[error(
         "{given} free fractions or numbers of draws were given, {wanted} are wanted: one for each row, or pair"
     )]
     FreeCount {
-        /// Fractions given.
+        /// The actual number of fractions.
         given: usize,
-        /// Fractions wanted.
+        /// The expected number of fractions.
         wanted: usize,
     },
-    /// A free fraction outside \[0, 1\].
+    /// A free fraction is outside \[0, 1\].
     #[error("free fraction {index} is {value}; 1 − drawn/available lies between 0 and 1")]
     Free {
-        /// Which fraction.
+        /// The index of the fraction.
         index: usize,
-        /// What it is.
+        /// The fraction.
         value: f64,
     },
-    /// Players from whose mean nothing can deviate.
+    /// The range of players whose mean is subtracted is empty or out of range.
     #[error(
         "the mean is to be over the players {start} to {end} (exclusive) of {players}; give at least one, and only those that exist"
     )]
     Among {
-        /// The first of them.
+        /// The first player.
         start: usize,
-        /// The one after the last.
+        /// The player after the last.
         end: usize,
-        /// Players of the regression.
+        /// The number of players of the regression.
         players: usize,
     },
-    /// A row that the coefficients depend on alone, so that its error cannot be estimated.
+    /// The coefficients are not determined without some row, so that its error cannot be estimated.
     #[error(
         "row {row} of the regression has hat value {hat_value}: without it the coefficients are not determined, so there is no \
          certificate; draw more coalitions"
     )]
     Saturated {
-        /// Index of the row (of the pair, in a paired design).
+        /// The index of the row (of the pair, for a paired design).
         row: usize,
-        /// Its hat value, 1 up to rounding.
+        /// The hat value of the row, 1 up to rounding.
         hat_value: f64,
     },
-    /// A projection on the intersection of no sets.
+    /// A projection has no sets.
     #[error("there are no sets to project on; give at least one")]
     NoSets,
-    /// A set or a point of other dimensions than the rest.
+    /// The dimensions of a set or point differ from the others.
     #[error("{given} dimensions were given where {wanted} are wanted: sets and point must lie in one space")]
     Dimensions {
-        /// Dimensions given.
+        /// The actual number of dimensions.
         given: usize,
-        /// Dimensions wanted.
+        /// The expected number of dimensions.
         wanted: usize,
     },
-    /// A number of a set or a point that is not finite.
+    /// An entry of a set or point is not finite.
     #[error("entry {index} of {what} is {value}; it must be finite")]
     NotFinite {
-        /// Of what: "the point", "the normal", …
+        /// The vector: "the point", "the normal", …
         what: &'static str,
-        /// Which entry.
+        /// The index of the entry.
         index: usize,
-        /// What it is.
+        /// The entry.
         value: f64,
     },
-    /// A plane without a direction.
+    /// The normal of a plane is zero or too large.
     #[error("the norm of the normal is {norm}; it must be positive, and its square finite")]
     Normal {
-        /// What it is.
+        /// The norm of the normal.
         norm: f64,
     },
-    /// A ball that holds nothing, or everything.
+    /// The radius of a ball is not positive and finite.
     #[error("the radius is {value}; it must be positive and finite")]
     Radius {
-        /// What was given.
+        /// The given radius.
         value: f64,
     },
-    /// Bounds with no number between them.
+    /// There is no finite number between two bounds.
     #[error(
         "the bounds of coordinate {index} are {lower} and {upper}; there must be a finite number between them"
     )]
     Bounds {
-        /// Which coordinate.
+        /// The index of the coordinate.
         index: usize,
-        /// Its lower bound.
+        /// The lower bound.
         lower: f64,
-        /// Its upper bound.
+        /// The upper bound.
         upper: f64,
     },
-    /// A tolerance that is not positive.
+    /// The tolerance is not positive and finite.
     #[error("the tolerance is {value}; it must be positive and finite")]
     Tolerance {
-        /// What was given.
+        /// The given tolerance.
         value: f64,
     },
-    /// Sets without a common point.
+    /// The sets have no common point.
     #[error("the sets have no point in common: they are {apart} apart; make a ball larger, or bounds wider")]
     EmptyIntersection {
-        /// The distance between them, as far as it is known.
+        /// The distance between the sets, as far as it is known.
         apart: f64,
     },
-    /// An iteration that reached its limit.
+    /// An iteration reached its limit.
     #[error(
         "after {iterations} sweeps the projection may be off by {remaining}, and the points on the sets are {apart} apart; allow more \
          sweeps or a larger tolerance; sets that stay apart have no point in common, and sets that touch take very long"
     )]
     NotSettled {
-        /// Sweeps made.
+        /// The number of sweeps.
         iterations: usize,
-        /// How far the iterate may be from its limit; infinite where it has not begun to settle.
+        /// The estimated distance of the iterate from its limit; infinite if it has not begun to converge.
         remaining: f64,
-        /// How far the points of the last sweep on the sets are apart.
+        /// The distance between the points of the last sweep on the sets.
         apart: f64,
     },
 }

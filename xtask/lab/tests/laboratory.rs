@@ -622,7 +622,8 @@ fn an_estimator_that_is_biased_is_named() {
     assert_eq!(
         told,
         serde_json::json!([
-            "zeros on iris at 10 is biased: its estimates are 0 of the truth in the mean over the runs (standard error 0)"
+            "zeros on iris at 10 is biased: its estimates are 0 of the truth in the mean over the runs \
+             (standard error 0)"
         ])
     );
     assert!(
@@ -815,8 +816,9 @@ fn papers_and_the_library_are_cited() {
 fn paper(more: &str) -> String {
     let data = |name: &str| workspace().join("xtask/lab/data").join(name).display().to_string();
     format!(
-        "name = \"mine\"\ncitation = \"I, Mine\"\nbibtex = \"@misc{{mine}}\"\n[[artefact]]\nname = \"fig1\"\nshows = \"Errors.\"\n\
-         dataset = [\"iris={},{}\"]\nestimators = [\"leverage-shap\", \"kernel-shap\"]\nbudgets = [8, 16]\nruns = 12\n{more}",
+        "name = \"mine\"\ncitation = \"I, Mine\"\nbibtex = \"@misc{{mine}}\"\n[[artefact]]\nname \
+         = \"fig1\"\nshows = \"Errors.\"\ndataset = [\"iris={},{}\"]\nestimators = \
+         [\"leverage-shap\", \"kernel-shap\"]\nbudgets = [8, 16]\nruns = 12\n{more}",
         data("iris.csv.gz"),
         data("iris_xgb.json.gz")
     )
@@ -938,7 +940,8 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
         // The last artefact is validated as well.
         (
             paper(
-                "[[artefact]]\nname = \"last\"\nshows = \"\"\ndataset = [\"x=nowhere.csv,nowhere.json\"]\nestimators = [\"msr\"]\n",
+                "[[artefact]]\nname = \"last\"\nshows = \"\"\ndataset = \
+                 [\"x=nowhere.csv,nowhere.json\"]\nestimators = [\"msr\"]\n",
             ),
             "",
             "cannot read nowhere.json",

@@ -81,7 +81,8 @@ mod tests {
             ),
             File::new(
                 "crates/my-trees/src/lib.rs",
-                "//! ```no_run\n//! let rows = games::Rows::new();\n//! ```\n\nuse games::Rows;\npub use old_games::X;\n",
+                "//! ```no_run\n//! let rows = games::Rows::new();\n//! ```\n\nuse games::Rows;\npub use \
+                 old_games::X;\n",
             ),
         ];
         let expected = [

@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn links_to_files_that_are_there_and_to_elsewhere_are_right() {
-        let text = "[a](map.md) [`b`](../README.md#top) [c](https://x.y/z) [d](#here) [e](mailto:a@b.c) [f](./ \"the folder\")";
+        let text = "[a](map.md) [`b`](../README.md#top) [c](https://x.y/z) [d](#here) [e](mailto:a@b.c) \
+            [f](./ \"the folder\")";
         check("docs/other.md", text, &[]);
     }
 

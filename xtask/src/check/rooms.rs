@@ -116,9 +116,10 @@ mod tests {
     use super::super::finding::assert_found;
     use super::*;
 
-    const TABLE: &str = "# Map\n\n## The rooms\n\nText.\n\n| crate (folder) | holds | does not |\n|---|---|---|\n\
-        | `a-floor` (`crates/floor`) | `Thing` | add (`adder`, `sums`) |\n| `a-face` (`crates/face`) | all | |\n\
-        | `tool` | tools | get published |\n| `tool/apart`, outside the workspace | more | |\n\n## Next\n\n| `no` (`room`) |\n";
+    const TABLE: &str = "# Map\n\n## The rooms\n\nText.\n\n| crate (folder) | holds | does not \
+        |\n|---|---|---|\n| `a-floor` (`crates/floor`) | `Thing` | add (`adder`, `sums`) |\n| `a-face` \
+        (`crates/face`) | all | |\n| `tool` | tools | get published |\n| `tool/apart`, outside the workspace \
+        | more | |\n\n## Next\n\n| `no` (`room`) |\n";
 
     fn member(name: &str, folder: &str, needs: &[&str]) -> Member {
         let needs = needs.iter().map(|&name| name.to_owned()).collect();

@@ -81,7 +81,8 @@ mod tests {
         let found = too_old(&[member("1.89", "1.94")]);
         assert_eq!(
             found[0].to_string(),
-            "crates/net/Cargo.toml: rust-version is 1.89, but `runtime` needs 1.94; write rust-version = \"1.94\""
+            "crates/net/Cargo.toml: rust-version is 1.89, but `runtime` needs 1.94; write rust-version \
+             = \"1.94\""
         );
     }
 

@@ -179,7 +179,8 @@ fn judge(recorded: &Counts, counted: &Counts) -> Result<String> {
     );
     if counted.rustc != recorded.rustc {
         return Ok(format!(
-            "not judged: counted by rustc {}, recorded by {}; record them by --record where this compiler stays",
+            "not judged: counted by rustc {}, recorded by {}; record them by --record where this compiler \
+             stays",
             counted.rustc, recorded.rustc
         ));
     }

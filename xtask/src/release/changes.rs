@@ -79,8 +79,9 @@ fn part(text: &str) -> Result<&str> {
 mod tests {
     use super::*;
 
-    const LOG: &str = "# Changes\n\n## Unreleased\n\n### New\n\n- A thing\n  of two lines.\n- Another.\n\n### Values that change\n\nNone.\n\n\
-                       ## 0.1.0, 2026-01-01\n\n### Other\n\n- Old.\n";
+    const LOG: &str = "# Changes\n\n## Unreleased\n\n### New\n\n- A thing\n  of two lines.\n- \
+                       Another.\n\n### Values that change\n\nNone.\n\n## 0.1.0, 2026-01-01\n\n### Other\n\n- \
+                       Old.\n";
 
     #[test]
     fn what_is_not_released_is_counted() {

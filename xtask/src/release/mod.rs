@@ -71,8 +71,9 @@ pub(crate) fn run(arguments: &Release) -> Result<()> {
     }
     git(&planned.root, &["tag", "--annotate", &planned.version.tag(), "--message", &message(&planned)])?;
     println!(
-        "\nThe commit and the tag {} are made. What is left, which cannot be taken back:\n  git push --follow-tags\n  cargo publish --workspace\n  \
-         the wheel in target/release-wheels, to where Python packages are",
+        "\nThe commit and the tag {} are made. What is left, which cannot be taken back:\n  git push \
+         --follow-tags\n  cargo publish --workspace\n  the wheel in target/release-wheels, to where Python \
+         packages are",
         planned.version.tag()
     );
     Ok(())

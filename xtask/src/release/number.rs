@@ -116,7 +116,8 @@ pub(super) fn agree(root: &Path, version: &Number) -> Result<usize> {
             }
             ensure!(
                 found == version.to_string(),
-                "{}, line {}: {found}, and the version is {version}; let cargo xtask release {version} write it",
+                "{}, line {}: {found}, and the version is {version}; let cargo xtask release {version} write \
+                 it",
                 below(root, &path),
                 at + 1
             );
@@ -157,13 +158,13 @@ mod tests {
 
     #[test]
     fn a_new_version_stands_where_ours_stood_and_nowhere_else() {
-        let manifest = "[workspace.package]\nversion = \"0.1.0\"\n\n[workspace.dependencies]\n\
-                        apportion = { path = \"crates/apportion\", version = \"0.1.0\" }\nother = { version = \"0.1.0\" }\n\
-                        [dependencies.third]\nversion = \"0.1.0\"\n";
+        let manifest = "[workspace.package]\nversion = \"0.1.0\"\n\n[workspace.dependencies]\napportion = \
+                        { path = \"crates/apportion\", version = \"0.1.0\" }\nother = \
+                        { version = \"0.1.0\" }\n[dependencies.third]\nversion = \"0.1.0\"\n";
         let wanted = manifest.replacen("version = \"0.1.0\"", "version = \"0.2.0\"", 2);
         assert_eq!(replaced(manifest, &number("0.1.0"), &number("0.2.0")), wanted);
-        let lock = "version = 4\n\n[[package]]\nname = \"apportion-values\"\nversion = \"0.1.0\"\n\n[[package]]\nname = \"other\"\n\
-                    version = \"0.1.0\"\n";
+        let lock = "version = 4\n\n[[package]]\nname = \"apportion-values\"\nversion \
+                    = \"0.1.0\"\n\n[[package]]\nname = \"other\"\nversion = \"0.1.0\"\n";
         let wanted = lock.replacen("\"0.1.0\"", "\"0.2.0\"", 1);
         assert_eq!(replaced(lock, &number("0.1.0"), &number("0.2.0")), wanted);
         let citation = "cff-version: 1.2.0\nversion: 0.1.0\n";

@@ -1,4 +1,4 @@
-//! What the solver refuses, and what it accepts at the edges.
+//! Errors for invalid input, and valid edge cases.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, LeastSquares, SolverError, least_squares};
@@ -125,7 +125,7 @@ fn rows_of_no_weight_give_nothing() {
     }
 }
 
-/// A fit of all coalitions of three players.
+/// Returns a fit of all coalitions of three players.
 fn fit_of_all() -> LeastSquares {
     let rows = Coalitions::from_masks(3, 0..8);
     let design = Design::new(&rows, &[1.0; 8]).unwrap();
@@ -186,7 +186,7 @@ fn one_player_gets_everything() {
     let fit = least_squares(&design, &[3.0, 8.0], 1, Constraint::Sum(&[5.0])).unwrap();
     assert_eq!(fit.coefficients(), [5.0]);
     assert_eq!(fit.rank(), Some(0));
-    // Without the constraint, what the row with the player says.
+    // Without the constraint, the row with the player determines the coefficient.
     let fit = least_squares(&design, &[3.0, 8.0], 1, Constraint::None).unwrap();
     assert!((fit.coefficients()[0] - 8.0).abs() < 1e-14);
 }

@@ -1,11 +1,11 @@
-//! What the answers of all kernels are checked for.
+//! The check that results of all kernels pass through.
 
 use apportion_games::scan;
 use apportion_values::Attributions;
 
 use crate::error::TreeError;
 
-/// Refuses numbers that are not finite.
+/// Returns an error if a number is not finite.
 pub(crate) fn finite(found: Attributions) -> Result<Attributions, TreeError> {
     let of_rows = if found.are_of_pairs() { "an interaction" } else { "a value" };
     let numbers = [

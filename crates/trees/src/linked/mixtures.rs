@@ -1,4 +1,4 @@
-//! An ensemble with a link, against a background: what is computed once.
+//! An ensemble with a link and a background: everything that is computed only once.
 
 use apportion_games::{Background, Rows, Shared};
 
@@ -6,28 +6,28 @@ use super::fixed::Fixed;
 use crate::error::TreeError;
 use apportion_models::{Ensemble, Link};
 
-/// Outputs that the link mixes, and the trees that add to them.
+/// Outputs that the link mixes, and the trees that contribute to them.
 pub(super) struct View {
     pub(super) outputs: Vec<usize>,
     pub(super) trees: Vec<usize>,
-    /// Of each tree: the place of its output among `outputs`.
+    /// Per tree: the index of its output in `outputs`.
     pub(super) output_of: Vec<usize>,
     /// Base margins of the outputs.
     pub(super) base: Vec<f64>,
 }
 
-/// What stays the same for all games and rows.
+/// Everything that does not depend on the game and the row.
 pub(super) struct Mixtures<'a> {
     pub(super) ensemble: Shared<'a, Ensemble>,
     pub(super) link: Link,
     pub(super) fixed: Fixed,
-    /// One for each output, unless the link mixes them.
+    /// One for each output, or a single one if the link mixes outputs.
     pub(super) views: Vec<View>,
-    /// Rounded, row-major; rows of weight 0 are left out.
+    /// Rounded, row-major, without rows of weight 0.
     pub(super) background: Vec<f64>,
     /// Positive, with sum 1.
     pub(super) weights: Vec<f64>,
-    /// The numbers that these rows had.
+    /// The original indices of these rows.
     pub(super) numbers: Vec<usize>,
     /// Rows × outputs: g(f(b)).
     pub(super) outputs: Vec<f64>,
@@ -81,7 +81,7 @@ impl<'a> Mixtures<'a> {
     }
 }
 
-/// Refuses an ensemble whose leaves are not reached one by one, feature by feature.
+/// Returns an error for an ensemble with linear leaves, or with splits on several features at once.
 pub(super) fn check(ensemble: &Ensemble, link: Link) -> Result<(), TreeError> {
     if let Some(tree) = ensemble.trees().iter().position(|tree| tree.linear) {
         return Err(TreeError::Unsupported {
@@ -98,7 +98,7 @@ pub(super) fn check(ensemble: &Ensemble, link: Link) -> Result<(), TreeError> {
     Ok(())
 }
 
-/// Refuses numbers that are infinite or NaN; there are some for each of `outputs`, in turns.
+/// Returns an error if a number is infinite or NaN. The numbers cycle through the `outputs` outputs.
 pub(super) fn check_finite(numbers: &[f64], outputs: usize, link: Link) -> Result<(), TreeError> {
     match numbers.iter().position(|number| !number.is_finite()) {
         None => Ok(()),

@@ -181,10 +181,14 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
             Test::mean_within(&shares, judged.covers),
         );
         claims.push(By::StandardError.in_all(
-            &format!("95 % intervals of {name} cover the truth in {:.0} to {:.0} % of the cases", 100.0 * least, 100.0 * most),
+            &format!(
+                "95 % intervals of {name} cover the truth in {:.0} to {:.0} % of the cases",
+                100.0 * least,
+                100.0 * most
+            ),
             "target of this project",
-            "all games; it agrees if the coverage pooled over them, values, budgets, rows and players, its mean over the runs, is between the \
-             limits; intervals without width are not counted",
+            "all games; it agrees if the coverage pooled over them, values, budgets, rows and players, its \
+             mean over the runs, is between the limits; intervals without width are not counted",
             (intervals > 0).then_some(case),
         ));
     }
@@ -195,8 +199,9 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
         "methods that are to be unbiased are: means of many estimates are the truth",
         "target of this project",
         &format!(
-            "a method, a game and a value, at the largest budget; it agrees if the means over the runs are within {} % of the truths in \
-             proportion; against it speaks, too, a mean further off than the furthest of so many would be",
+            "a method, a game and a value, at the largest budget; it agrees if the means over the runs are \
+             within {} % of the truths in proportion; against it speaks, too, a mean further off than the \
+             furthest of so many would be",
             100.0 * BIAS
         ),
         unbiased.filter_map(|(_, one)| one.is_unbiased()),
@@ -209,14 +214,15 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
         claims,
         notes: notes![
             format!(
-                "tree ensembles: {EXPLICANDS} rows of each dataset against the column means, Shapley and Banzhaf values; logistic: the marginal \
-                 game of 12 dependent predictors in four groups (1, 2 | 3, 4 | 5, 6 | 7 to 12), {EXPLICANDS} rows against a background of 100 \
-                 rows"
+                "tree ensembles: {EXPLICANDS} rows of each dataset against the column means, Shapley and \
+                 Banzhaf values; logistic: the marginal game of 12 dependent predictors in four groups (1, 2 \
+                 | 3, 4 | 5, 6 | 7 to 12), {EXPLICANDS} rows against a background of 100 rows"
             ),
-            "error: mean of ‖φ̃ − φ‖²/‖φ‖² over rows and runs; model rows: a coalition against one background row takes one; bias: means over \
-             the runs less the truth, in proportion to it; z: over their standard errors",
-            "a zero standard error says that a value is exact: such intervals are not counted; pooling weighs every player of every run \
-             alike, so wide datasets weigh more",
+            "error: mean of ‖φ̃ − φ‖²/‖φ‖² over rows and runs; model rows: a coalition against one \
+             background row takes one; bias: means over the runs less the truth, in proportion to it; z: \
+             over their standard errors",
+            "a zero standard error says that a value is exact: such intervals are not counted; pooling \
+             weighs every player of every run alike, so wide datasets weigh more",
         ],
         datasets: DATASETS.to_vec(),
     })
@@ -280,7 +286,8 @@ fn fewer_rows(measured: &[Measured], method: &'static MethodSpec) -> Claim {
         ),
         "target of this project",
         &format!(
-            "a value and a budget; it agrees if squared error times model rows is at most {FEWER} times that of independent draws"
+            "a value and a budget; it agrees if squared error times model rows is at most {FEWER} times that \
+             of independent draws"
         ),
         cases,
     )

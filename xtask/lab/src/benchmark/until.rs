@@ -137,38 +137,44 @@ pub(super) fn until(session: &Session) -> Result<Made> {
     let claim = |claim: &str, case: &str, by, needed, cases: Vec<Option<Case>>| {
         Claim::over_cases(claim, "target of this project", case, by, needed, cases.into_iter().flatten())
     };
-    let of_ratios = "a method; it agrees if its ratio averaged over games and tolerances at which all runs stopped for the tolerance is at \
-                     most 3; evaluations spent are the mean over the runs, the least budget is that at which the mean relative error of \
-                     other runs is the tolerance";
+    let of_ratios = "a method; it agrees if its ratio averaged over games and tolerances at which all runs \
+                     stopped for the tolerance is at most 3; evaluations spent are the mean over the runs, \
+                     the least budget is that at which the mean relative error of other runs is the \
+                     tolerance";
     Ok(Made {
         data: numbers("data", measured.iter().map(|one| (one.title.clone(), vec![one]))),
         figure: None,
         tables: vec![numbers("Runs until an accuracy, over all games", by_method(&measured))],
         claims: vec![
             claim(
-                "with every method the true error is within the tolerance in at least 93 % of the runs that stop for it",
-                "a method; it agrees if its share pooled over games, tolerances and runs is above 93 %, with and without the runs that ended \
-                 exact; runs stopped by the budget claim no accuracy and are not counted",
+                "with every method the true error is within the tolerance in at least 93 % of the runs that \
+                 stop for it",
+                "a method; it agrees if its share pooled over games, tolerances and runs is above 93 %, with \
+                 and without the runs that ended exact; runs stopped by the budget claim no accuracy and are \
+                 not counted",
                 By::Counts,
                 Needed::All,
                 METHODS.iter().map(|(method, ..)| Counts::of(&of(method)).case(method.name())).collect(),
             ),
             claim(
                 "no method on any game misses a tolerance more often than the confidence allows",
-                "a method, a game and a tolerance; against it speaks a share of misses above the 5 % that are allowed, for it one below a half",
+                "a method, a game and a tolerance; against it speaks a share of misses above the 5 % that \
+                 are allowed, for it one below a half",
                 By::Counts,
                 Needed::NotBehind,
                 measured.iter().map(|one| Counts::of(&[one]).case_of_confidence(&one.title)).collect(),
             ),
             claim(
-                "evaluations spent by leverage-shap are at most 3 times the least budget that reaches the tolerance on average",
+                "evaluations spent by leverage-shap are at most 3 times the least budget that reaches the \
+                 tolerance on average",
                 of_ratios,
                 By::StandardError,
                 Needed::All,
                 vec![ratio_case(DEFAULT, &of(DEFAULT))],
             ),
             claim(
-                "with every method evaluations spent are at most 3 times the least budget that reaches the tolerance on average",
+                "with every method evaluations spent are at most 3 times the least budget that reaches the \
+                 tolerance on average",
                 of_ratios,
                 By::StandardError,
                 Needed::All,
@@ -176,18 +182,20 @@ pub(super) fn until(session: &Session) -> Result<Made> {
             ),
         ],
         notes: notes![
-            "errors are ‖φ̃ − φ‖/‖φ‖ against closed forms, and against interventional values of the tree ensembles with the column means as \
-             baseline; every run of a dataset explains another row, every run of unanimity games plays another game",
+            "errors are ‖φ̃ − φ‖/‖φ‖ against closed forms, and against interventional values of the tree \
+             ensembles with the column means as baseline; every run of a dataset explains another row, every \
+             run of unanimity games plays another game",
             format!(
-                "budget: the default, all 2^n coalitions or 1000 n, whichever is less, but 100 000 at least; confidence {CONFIDENCE}; {} runs \
-                 on games of more than {WIDE} players",
+                "budget: the default, all 2^n coalitions or 1000 n, whichever is less, but 100 000 at least; \
+                 confidence {CONFIDENCE}; {} runs on games of more than {WIDE} players",
                 runs_on(session, usize::MAX)
             ),
             "kernel-banzhaf-without-replacement estimates Banzhaf values, all others Shapley values",
-            "both evaluations spent and least budgets are of samples that grow, repeated coalitions counted once; least budgets are found \
-             between two of a grid, 1/m linear in the squared mean error",
-            "an error in one direction takes 6.03 times the least budget to be within the tolerance with confidence 0.95, whatever the \
-             method: its mean is √(2/π) σ, its 0.95 quantile 1.96 σ, and π/2 · 1.96² = 6.03. Ratios above 3 are there the price of confidence",
+            "both evaluations spent and least budgets are of samples that grow, repeated coalitions counted \
+             once; least budgets are found between two of a grid, 1/m linear in the squared mean error",
+            "an error in one direction takes 6.03 times the least budget to be within the tolerance with \
+             confidence 0.95, whatever the method: its mean is √(2/π) σ, its 0.95 quantile 1.96 σ, and π/2 · \
+             1.96² = 6.03. Ratios above 3 are there the price of confidence",
         ],
         datasets: DATASETS.to_vec(),
     })

@@ -191,11 +191,12 @@ impl Guarantee<'_> {
         others: Vec<(&str, (Vec<Case>, String))>,
     ) -> Claim {
         let case = format!(
-            "a slope or a constant; it agrees if on each dataset the slope of log ε in log m is below {:.1}, ε the median, and ε δ m / n at \
-             most 1 (m < 2^n), and on sums of 6n unanimity games, n = {:?}, the slope of log ε in log δ is above −1 and that in log n below {GROWTH_SLACK}, \
-             as on these of {} players with an additive part of ±c, c = {:?}, that in log c (at equal m/n = {:?}); δ = 0.5, 0.25, 0.1, ε the \
-             quantile 1 − δ over the runs, or the geometric mean where no δ is named. Where nothing speaks against an estimator without the \
-             guarantee either, there is no verdict",
+            "a slope or a constant; it agrees if on each dataset the slope of log ε in log m is below {:.1}, \
+             ε the median, and ε δ m / n at most 1 (m < 2^n), and on sums of 6n unanimity games, n = {:?}, \
+             the slope of log ε in log δ is above −1 and that in log n below {GROWTH_SLACK}, as on these of \
+             {} players with an additive part of ±c, c = {:?}, that in log c (at equal m/n = {:?}); δ = 0.5, \
+             0.25, 0.1, ε the quantile 1 − δ over the runs, or the geometric mean where no δ is named. Where \
+             nothing speaks against an estimator without the guarantee either, there is no verdict",
             SLACK - 1.0,
             Grows::Players.steps(),
             Grows::Players.steps()[0],

@@ -67,7 +67,8 @@ fn library(citation: &str, version: &str, commit: Option<(String, bool)>) -> Res
         format!("  note    = {{Commit {commit}{changes}}},\n")
     });
     Ok(format!(
-        "@software{{apportion,\n  title   = {{{{{}}}}},\n  author  = {{{}}},\n  version = {{{version}}},\n{}  url     = {{{}}}\n}}\n",
+        "@software{{apportion,\n  title   = {{{{{}}}}},\n  author  = {{{}}},\n  version = \
+         {{{version}}},\n{}  url     = {{{}}}\n}}\n",
         field(citation, "title")?,
         authors.join(" and "),
         note.unwrap_or_default(),

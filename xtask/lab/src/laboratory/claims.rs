@@ -138,8 +138,8 @@ impl Claimed {
             (None, Some(same), None) => Ok(Statement::Same(same)),
             (None, None, Some(exact)) => Ok(Statement::Exact(exact)),
             _ => bail!(Usage(format!(
-                "the claim {:?} makes no statement, or several; give one of lower = {{ of, than }}, same = {{ of, and, within }} and \
-                 exact = {{ of, within }}",
+                "the claim {:?} makes no statement, or several; give one of lower = {{ of, than }}, same = \
+                 {{ of, and, within }} and exact = {{ of, within }}",
                 self.claim
             ))),
         }
@@ -154,14 +154,16 @@ impl Claimed {
                 (
                     By::SignedRanks,
                     format!(
-                        "a dataset and a budget; for it: the squared error of {of} is below {bound}that of {than}"
+                        "a dataset and a budget; for it: the squared error of {of} is below {bound}that of \
+                         {than}"
                     ),
                 )
             }
             Statement::Same(Same { of, and, within }) => (
                 By::Nothing,
                 format!(
-                    "a dataset and a budget; for it: {of} and {and} differ by at most {within} of ‖φ‖ in every run"
+                    "a dataset and a budget; for it: {of} and {and} differ by at most {within} of ‖φ‖ in \
+                     every run"
                 ),
             ),
             Statement::Exact(Exact { of, within }) => (

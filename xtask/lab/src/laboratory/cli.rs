@@ -213,7 +213,8 @@ impl FromStr for Rivals {
         match text.split_once('=') {
             Some((a, b)) if !a.is_empty() && !b.is_empty() => Ok(Self { a: a.to_owned(), b: b.to_owned() }),
             _ => Err(format!(
-                "{text:?} is no pair of estimators; write one of A, = and one of B, such as kernel-shap=leverage-shap"
+                "{text:?} is no pair of estimators; write one of A, = and one of B, such as \
+                 kernel-shap=leverage-shap"
             )),
         }
     }
@@ -291,7 +292,8 @@ fn shown_name(text: &str) -> Result<String, String> {
     match text.trim() == text && !text.is_empty() && !text.contains(char::is_control) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "{text:?} is no name; write one line, with no space before and behind it, such as iris or \"iris, scaled\""
+            "{text:?} is no name; write one line, with no space before and behind it, such as iris \
+             or \"iris, scaled\""
         )),
     }
 }
@@ -302,7 +304,8 @@ pub(crate) fn label(text: &str) -> Result<String, String> {
     match text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(fits) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "{text:?} is no label; write letters, digits, dots, hyphens and underscores, a letter or digit first"
+            "{text:?} is no label; write letters, digits, dots, hyphens and underscores, a letter or digit \
+             first"
         )),
     }
 }

@@ -48,8 +48,8 @@ pub(crate) fn run(arguments: &Compare, out: &Path) -> Result<()> {
     let compared = compare(&a, &b, &rivals)?;
     ensure!(
         !compared.is_empty(),
-        "the two runs have nothing in common that could be compared: it takes the same values, and a dataset (of the same rows, model \
-         and background), an estimator, a budget and a seed that both have; {}",
+        "the two runs have nothing in common that could be compared: it takes the same values, and a dataset \
+         (of the same rows, model and background), an estimator, a budget and a seed that both have; {}",
         if told.is_empty() { "what both have was skipped in both".to_owned() } else { told.join("; ") }
     );
     let folder = Unfinished::new(out, format!("compare-{}-{}", a.record.label, b.record.label))?;
@@ -138,8 +138,8 @@ fn pairs<'a>(
         if let Some(other) = others.iter().find(|other| other.seed == line.seed) {
             ensure!(
                 line.explicand_row == other.explicand_row,
-                "seed {} on {} explains row {} in A and row {} in B, although the datasets are the same: the runs were made by different \
-                 programs; make one of them again",
+                "seed {} on {} explains row {} in A and row {} in B, although the datasets are the same: the \
+                 runs were made by different programs; make one of them again",
                 line.seed,
                 dataset.name,
                 line.explicand_row,
@@ -221,7 +221,8 @@ fn markdown(arguments: &Compare, told: &[String], table: &Table) -> String {
         table.markdown()
     );
     text.push_str(
-        "Each pair is one seed: the same explicand for both. Errors ‖φ̃ − φ‖ that differ by at most 1e-10 of ‖φ‖ differ by rounding, and are equal.\n",
+        "Each pair is one seed: the same explicand for both. Errors ‖φ̃ − φ‖ that differ by at most 1e-10 of \
+         ‖φ‖ differ by rounding, and are equal.\n",
     );
     if !told.is_empty() {
         text.push_str("\nIn what the runs differ:\n\n");

@@ -134,8 +134,8 @@ fn refuse_missing(table: &Table, model: &Ensemble) -> Result<()> {
         for (feature, value) in table.row(row).iter().enumerate() {
             ensure!(
                 !(value.is_nan() && model.refuses_missing(feature)),
-                "row {row} (the first is 0) has no value in column {}, and the model says nothing of rows without one; \
-                 leave out the row, or fill the value in",
+                "row {row} (the first is 0) has no value in column {}, and the model says nothing of rows \
+                 without one; leave out the row, or fill the value in",
                 column(table, feature)
             );
         }
@@ -164,7 +164,8 @@ fn background(name: &str, arguments: &Laboratory, table: &Table, model: &Ensembl
         BackgroundChoice::Mean => {
             if let Some(&feature) = model.categorical_features().first() {
                 bail!(
-                    "column {} holds categories, which have no mean; take rows as background (--background 50)",
+                    "column {} holds categories, which have no mean; take rows as background (--background \
+                     50)",
                     column(table, feature)
                 );
             }

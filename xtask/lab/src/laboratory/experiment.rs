@@ -218,7 +218,8 @@ fn against_truth(
         let largest = |one: &usize, other: &usize| values[*one].abs().total_cmp(&values[*other].abs());
         let player = (0..values.len()).max_by(largest).unwrap_or_default();
         return Err(anyhow!(
-            "the estimate of player {player} is {:e}, whose squared error is no finite number; the exact value is {:e}",
+            "the estimate of player {player} is {:e}, whose squared error is no finite number; the exact \
+             value is {:e}",
             values[player],
             explicand.truth[player]
         ));

@@ -114,7 +114,8 @@ pub(crate) fn record(folder: &Path) -> Result<Record> {
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => bail!(
-            "{} is no folder of a finished run: it has no {RECORD}; give one that cargo xtask laboratory has made",
+            "{} is no folder of a finished run: it has no {RECORD}; give one that cargo xtask laboratory has \
+             made",
             folder.display()
         ),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
@@ -125,7 +126,8 @@ pub(crate) fn record(folder: &Path) -> Result<Record> {
     let form = json.get("format").and_then(serde_json::Value::as_u64);
     ensure!(
         form == Some(FORMAT.into()),
-        "{} is of form {}, and this program reads form {FORMAT}; make the run again, or read it with the version {} that wrote it",
+        "{} is of form {}, and this program reads form {FORMAT}; make the run again, or read it with the \
+         version {} that wrote it",
         path.display(),
         form.map_or("unknown".to_owned(), |form| form.to_string()),
         json.get("version").and_then(serde_json::Value::as_str).unwrap_or("(unknown)")
@@ -150,8 +152,8 @@ pub(crate) fn runs(folder: &Path, record: &Record) -> Result<Vec<RunLine>> {
     let is_it = |(name, written): &(String, String)| name == RUNS && *written == digest;
     ensure!(
         record.results.iter().any(is_it),
-        "{} is not the file that {RECORD} was written with (its SHA-256 is {digest:.12}…): it was changed, or cut; copy the whole folder \
-         again, or make the run again",
+        "{} is not the file that {RECORD} was written with (its SHA-256 is {digest:.12}…): it was changed, \
+         or cut; copy the whole folder again, or make the run again",
         path.display()
     );
     lines(&bytes).with_context(|| format!("cannot read {}", path.display()))

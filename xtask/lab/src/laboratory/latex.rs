@@ -12,8 +12,7 @@ pub(crate) fn latex(table: &Table) -> String {
         .map(|cells| row(cells.iter().map(|cell| cell_of(&cell.short())).collect()))
         .collect();
     format!(
-        "% \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n\\caption{{{}}}\n\\begin{{tabular}}{{{}}}\n\\toprule\n{head}\
-         \\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n",
+        "% \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n\\caption{{{}}}\n\\begin{{tabular}}{{{}}}\n\\toprule\n{head}\\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n",
         escaped(&table.caption),
         "l".repeat(table.columns.len())
     )
@@ -63,7 +62,8 @@ mod tests {
         assert!(text.contains("\\caption{50 \\%}"), "{text}");
         assert!(
             text.contains(
-                "a\\_b & c \\\\\n\\midrule\nx\\&y\\textasciicircum{}2 & $4.84 \\cdot 10^{-9}$ \\\\\n{[}x] & {*} \\\\\n"
+                "a\\_b & c \\\\\n\\midrule\nx\\&y\\textasciicircum{}2 & $4.84 \\cdot 10^{-9}$ \\\\\n{[}x] & \
+                 {*} \\\\\n"
             ),
             "{text}"
         );

@@ -147,7 +147,8 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
         ["label", "out", "threads", "fresh"].iter().find(|name| options.contains_key(**name))
     {
         bail!(Usage(format!(
-            "{of_command} is no key of {FILE}; leave it out: name is the label, and --out, --threads and --fresh belong to cargo xtask paper"
+            "{of_command} is no key of {FILE}; leave it out: name is the label, and --out, --threads and \
+             --fresh belong to cargo xtask paper"
         )));
     }
     let given = [("runs", arguments.runs.map(u64::from)), ("seed", arguments.seed)];
@@ -203,8 +204,9 @@ fn texts(name: &str, value: &toml::Value) -> Result<Vec<String>> {
             Ok(all.into_iter().flatten().collect())
         }
         other => bail!(Usage(format!(
-            "{name} has a value of the kind {}, which no option of cargo xtask laboratory takes; give a text, a whole number, a list of these, or true; \
-             what is no option is name, shows, claims, notes or dataset-if-there",
+            "{name} has a value of the kind {}, which no option of cargo xtask laboratory takes; give a \
+             text, a whole number, a list of these, or true; what is no option is name, shows, claims, notes \
+             or dataset-if-there",
             other.type_str()
         ))),
     }

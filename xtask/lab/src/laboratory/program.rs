@@ -23,38 +23,41 @@ pub(crate) enum ProgramError {
     #[error("cannot start {command:?}")]
     Start { command: String, source: std::io::Error },
     #[error(
-        "the program said nothing for {seconds} seconds ({last_words}); it may have to flush its output after every line, and where it \
-         needs longer, allow it by --time-limit SECONDS"
+        "the program said nothing for {seconds} seconds ({last_words}); it may have to flush its output \
+         after every line, and where it needs longer, allow it by --time-limit SECONDS"
     )]
     Silent { seconds: u64, last_words: String },
     #[error(
-        "the program wrote {bytes} bytes and no end of a line in {seconds} seconds ({last_words}); write a line feed after every JSON \
-         object, and where it needs longer, allow it by --time-limit SECONDS"
+        "the program wrote {bytes} bytes and no end of a line in {seconds} seconds ({last_words}); write a \
+         line feed after every JSON object, and where it needs longer, allow it by --time-limit SECONDS"
     )]
     Unfinished { bytes: usize, seconds: u64, last_words: String },
     #[error(
-        "the program ended ({status}) after {evaluations} evaluations, before it wrote an estimate; {last_words}"
+        "the program ended ({status}) after {evaluations} evaluations, before it wrote an estimate; \
+         {last_words}"
     )]
     Ended { status: String, evaluations: usize, last_words: String },
     #[error(
-        "a line of the program has no end within {0} bytes, more than the whole budget takes; write one JSON object per line, and end it \
-         with a line feed"
+        "a line of the program has no end within {0} bytes, more than the whole budget takes; write one JSON \
+         object per line, and end it with a line feed"
     )]
     LongLine(usize),
     #[error(
-        "the program wrote {line:?}, which is no line of the protocol ({why}); write {{\"coalitions\": [\"0110\", …]}}, \
-         {{\"estimate\": [0.5, …]}} or {{\"refused\": \"why\"}}, and everything else to standard error"
+        "the program wrote {line:?}, which is no line of the protocol ({why}); write {{\"coalitions\": \
+         [\"0110\", …]}}, {{\"estimate\": [0.5, …]}} or {{\"refused\": \"why\"}}, and everything else to \
+         standard error"
     )]
     Line { line: String, why: String },
     #[error(
-        "the program asked for the coalition {given:?}; with {players} players it is a text of {players} characters 0 and 1, \
-         1 for those in it"
+        "the program asked for the coalition {given:?}; with {players} players it is a text of {players} \
+         characters 0 and 1, 1 for those in it"
     )]
     Coalition { given: String, players: usize },
     #[error("the program asked for no coalitions at all; ask for one at least, or write the estimate")]
     Nothing,
     #[error(
-        "the program asked for {asked} evaluations, and the budget is {budget}; stop there (repetitions count, v(∅) and v(N) too)"
+        "the program asked for {asked} evaluations, and the budget is {budget}; stop there (repetitions \
+         count, v(∅) and v(N) too)"
     )]
     OverBudget { asked: usize, budget: usize },
     #[error("the estimate has {given} numbers; with {wanted} players write {wanted}")]
@@ -324,7 +327,8 @@ mod tests {
             "tr '\\0' x < /dev/zero",
             "tr '\\0' ' ' < /dev/zero",
             "echo '{\"coalitions\": [\"000\"]}'; read answer; tr '\\0' 1 < /dev/zero",
-            "printf '{\"estimate\": ['; while :; do printf '1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '; done",
+            "printf \
+             '{\"estimate\": ['; while :; do printf '1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '; done",
         ] {
             let message = message(endless);
             assert!(message.contains("has no end within 65728 bytes"), "{endless}: {message}");

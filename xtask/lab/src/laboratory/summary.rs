@@ -116,7 +116,8 @@ pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String>
                 let is_biased = (mean.value - 1.0).abs() > (TOLD * mean.error).max(1e-6);
                 if shares.len() >= FEWEST_RUNS && is_biased {
                     told.push(format!(
-                        "{estimator} on {dataset} at {budget} is biased: its estimates are {} of the truth in the mean over the runs (standard error {})",
+                        "{estimator} on {dataset} at {budget} is biased: its estimates are {} of the truth \
+                         in the mean over the runs (standard error {})",
                         significant(mean.value),
                         significant(mean.error)
                     ));
@@ -145,8 +146,8 @@ pub(crate) fn without_relative_errors(record: &Record, runs: &[RunLine]) -> Vec<
                     .collect();
                 if !null.is_empty() {
                     told.push(format!(
-                        "{estimator} on {dataset} at {budget}: in {} of {} all true values are 0, so that there is no relative error; the largest \
-                         squared error there is {}",
+                        "{estimator} on {dataset} at {budget}: in {} of {} all true values are 0, so that \
+                         there is no relative error; the largest squared error there is {}",
                         null.len(),
                         in_runs(lines.len()),
                         significant(null.iter().copied().fold(0.0, f64::max))

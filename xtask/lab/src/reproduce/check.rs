@@ -95,7 +95,8 @@ pub(super) fn check(found: &Record, workspace: &Path) -> Result<()> {
             aside!("{change}");
         }
         bail!(
-            "{} changes against the record in xtask/lab/verdicts.json; where they are meant, cargo xtask reproduce --record",
+            "{} changes against the record in xtask/lab/verdicts.json; where they are meant, cargo xtask \
+             reproduce --record",
             changes.len()
         );
     }

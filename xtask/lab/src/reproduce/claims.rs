@@ -52,8 +52,8 @@ pub(super) fn tables(judged: &[ArtefactClaims<'_>], with_links: bool) -> String 
     let papers = table(judged, with_links, |claim| !claim.is_of_project());
     let own = table(judged, with_links, Claim::is_of_project);
     format!(
-        "{OF_PAPERS}\n\n{papers}\n{OF_PROJECT}\n\nNo paper makes these: they are targets of this project, or what holds in place of \
-         what a paper prints.\n\n{own}"
+        "{OF_PAPERS}\n\n{papers}\n{OF_PROJECT}\n\nNo paper makes these: they are targets of this project, or \
+         what holds in place of what a paper prints.\n\n{own}"
     )
 }
 

@@ -136,9 +136,9 @@ pub(super) fn check(papers: &[Paper], workspace: &Path) -> Result<()> {
     }
     if tables != found {
         bail!(
-            "docs/claims.md and xtask/lab/claims.json.gz differ in {} lines, and have {} and {}; where rules or reasons have changed, run cargo \
-             xtask reproduce fig1 --record, which writes the page again; where results have, cargo xtask-onnx reproduce all --preset paper \
-             --keep",
+            "docs/claims.md and xtask/lab/claims.json.gz differ in {} lines, and have {} and {}; where rules \
+             or reasons have changed, run cargo xtask reproduce fig1 --record, which writes the page again; \
+             where results have, cargo xtask-onnx reproduce all --preset paper --keep",
             differing.len(),
             tables.lines().count(),
             found.lines().count()

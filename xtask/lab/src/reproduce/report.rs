@@ -84,7 +84,10 @@ impl Report {
                     continue;
                 }
                 let _ = writeln!(text, "## {title}\n");
-                text.push_str("| claim | source | verdict | our numbers | the paper's | judged by |\n| --- | --- | --- | --- | --- | --- |\n");
+                text.push_str(
+                    "| claim | source | verdict | our numbers | the paper's | judged by |\n| --- | \
+                    --- | --- | --- | --- | --- |\n",
+                );
                 for claim in claims {
                     let verdict = claim.verdict.in_bold();
                     text.push_str(&line([

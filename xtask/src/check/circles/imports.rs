@@ -210,8 +210,8 @@ mod tests {
 
     #[test]
     fn items_for_tests_are_left_out() {
-        let text = "#[cfg(test)]\nuse crate::a::A;\nuse crate::b::B;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod twin;\n\
-            #[cfg(test)]\nmod tests {\n    use super::*;\n    fn f() {\n    }\n}\nuse crate::c::C;\n";
+        let text = "#[cfg(test)]\nuse crate::a::A;\nuse crate::b::B;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod \
+            twin;\n#[cfg(test)]\nmod tests {\n    use super::*;\n    fn f() {\n    }\n}\nuse crate::c::C;\n";
         assert_eq!(uses(text), ["crate::b::B as B", "crate::c::C as C"]);
         assert_eq!(Imports::of(text).test_modules, BTreeSet::from(["twin".to_owned()]));
     }

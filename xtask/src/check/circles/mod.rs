@@ -51,7 +51,8 @@ mod tests {
             File::new("crates/a/src/two.rs", "use crate::one::One;\npub struct Two;\n"),
         ];
         let said: Vec<String> = findings(&files).iter().map(Finding::to_string).collect();
-        let wanted = "crates/a/src: these files import each other: one.rs two.rs; move what two of them share into a third";
+        let wanted = "crates/a/src: these files import each other: one.rs two.rs; move what two of them \
+            share into a third";
         assert_eq!(said, [wanted]);
         assert_eq!(findings(&files[..2]), []);
     }

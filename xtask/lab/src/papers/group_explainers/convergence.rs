@@ -100,17 +100,21 @@ pub(super) fn figure(session: &Session, number: usize) -> Result<Made> {
 fn notes(session: &Session, experiment: &Experiment) -> Vec<String> {
     let mut notes = super::notes::notes(session);
     notes.push(format!(
-        "experiment {}: {} in the empirical marginal game, K independent draws from coalitions × background for each explicand, each K \
-         with draws of its own, each run too",
+        "experiment {}: {} in the empirical marginal game, K independent draws from coalitions × background \
+         for each explicand, each K with draws of its own, each run too",
         experiment.name, experiment.quantity
     ));
     notes.extend(notes![
-        "MISE: mean over the explicands of (ĝ − g)² (equation 4.1), RMISE: over the mean of g² (equation 4.2); means over the runs with \
-         their standard errors; exact rate: σ²/K, σ² the variance of one draw, by enumeration; estimated variance: mean of s²/K, s² each \
-         estimate's own sample variance",
+        "MISE: mean over the explicands of (ĝ − g)² (equation 4.1), RMISE: over the mean of g² (equation \
+         4.2); means over the runs with their standard errors; exact rate: σ²/K, σ² the variance of one \
+         draw, by enumeration; estimated variance: mean of s²/K, s² each estimate's own sample variance",
     ]);
     if experiment.sizes.len() > 1 {
-        notes.push("models of more predictors have the same explicands and background in the predictors that they share".to_owned());
+        notes.push(
+            "models of more predictors have the same explicands and background in the predictors that \
+            they share"
+                .to_owned(),
+        );
     }
     notes
 }
@@ -175,8 +179,8 @@ fn size_hardly_matters(series: &[Series]) -> Claim {
     By::StandardError.in_all(
         "the increase in number of predictors has minimal impact on the absolute error",
         "section 4.2, conclusion",
-        "two numbers of predictors; it agrees if MISE (geometric mean over K) differs by a factor of at most 2: what one doubling of K makes \
-         up for",
+        "two numbers of predictors; it agrees if MISE (geometric mean over K) differs by a factor of at most \
+         2: what one doubling of K makes up for",
         cases,
     )
 }
@@ -198,7 +202,8 @@ fn relative_error_grows(series: &[Series]) -> Claim {
     By::StandardError.in_all(
         "the relative error increases slightly for more predictors",
         "section 4.2, conclusion",
-        "a step from one number of predictors to the next; it agrees if RMISE (geometric mean over K) grows, by a factor of at most 2",
+        "a step from one number of predictors to the next; it agrees if RMISE (geometric mean over K) grows, \
+         by a factor of at most 2",
         cases,
     )
 }

@@ -29,8 +29,9 @@ use convergence::figure;
 /// The paper and its artefacts.
 pub(crate) const PAPER: Paper = Paper {
     name: "group-explainers",
-    citation: "Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, Approximation of group explainers with coalition structure using Monte \
-               Carlo sampling on the product space of coalitions and features, 2023",
+    citation: "Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, Approximation of group explainers with \
+               coalition structure using Monte Carlo sampling on the product space of coalitions and \
+               features, 2023",
     bibtex: r#"@misc{kotsiopoulos2023approximation,
   title         = {Approximation of group explainers with coalition structure using {Monte Carlo} sampling on the product space of
                    coalitions and features},

@@ -80,8 +80,8 @@ pub(super) fn partition(session: &Session) -> Result<Made> {
     let judged = all.iter().filter(|found| JUDGED.contains(&found.rows));
     let mut notes = super::notes::notes(session)[..2].to_vec();
     notes.push(format!(
-        "{} samples from the law of experiment 2a for each number of rows; average linkage; automatic: cut where dependence is not \
-         significant at 5 %, or below 0.1",
+        "{} samples from the law of experiment 2a for each number of rows; average linkage; automatic: cut \
+         where dependence is not significant at 5 %, or below 0.1",
         session.runs
     ));
     notes.push("the paper clusters on the maximal information coefficient".to_owned());
@@ -238,7 +238,8 @@ fn figure(all: &[Found]) -> Figure {
         columns: 2,
         legend: Vec::new(),
         note: format!(
-            "{DRAWN} rows, average linkage; dashes: where dependence is no longer significant; colours: groups of several."
+            "{DRAWN} rows, average linkage; dashes: where dependence is no longer significant; colours: \
+             groups of several."
         ),
     }
 }

@@ -42,12 +42,15 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
     made.claims = Claim::over_readings(readings);
     made.notes = shapley_notes();
     made.notes.extend(notes![
-        "two readings of K, which the paper prints in two ways. Section 4.2: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{½}, on all of ℝⁿ, A having the rows √w(z)·z \
-         for Shapley values. It is similar to ÃᵀÃ, and so does not measure how close Ã is to A: with every coalition sampled its condition number is \
-         that of AᵀA, which is 1 for Banzhaf and n·H − n + 1 for Shapley values, H = 1 + ½ + … + 1/(n − 1) (419 for n = 100)",
-        "equation 17: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{−½}, which is the identity when every coalition is sampled. As AᵀA is a multiple of the identity \
-         (Banzhaf) or of the projection onto Σx = 0 (Shapley, whose regression is on that plane), its condition number is that of the Gram matrix of \
-         the weighted sampled rows, on Σx = 0 for Shapley",
+        "two readings of K, which the paper prints in two ways. Section 4.2: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{½}, \
+         on all of ℝⁿ, A having the rows √w(z)·z for Shapley values. It is similar to ÃᵀÃ, and so does not \
+         measure how close Ã is to A: with every coalition sampled its condition number is that of AᵀA, \
+         which is 1 for Banzhaf and n·H − n + 1 for Shapley values, H = 1 + ½ + … + 1/(n − 1) (419 for n = \
+         100)",
+        "equation 17: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{−½}, which is the identity when every coalition is sampled. \
+         As AᵀA is a multiple of the identity (Banzhaf) or of the projection onto Σx = 0 (Shapley, whose \
+         regression is on that plane), its condition number is that of the Gram matrix of the weighted \
+         sampled rows, on Σx = 0 for Shapley",
         "the samples are those of figure 9",
         "no value where an estimator enumerates all coalitions (m ≥ 2^n) and so has no sampled regression",
     ]);
@@ -142,8 +145,9 @@ fn explains_the_error(experiment: &Experiment<'_>, conditions: &Curves, errors: 
         "its better subproblem explains the superior performance of Kernel Banzhaf for large n",
         "section 4.2",
         &format!(
-            "a dataset with n ≥ {MANY} and a sample size at which Kernel Banzhaf's median error is below Leverage SHAP's (figure 9); it \
-             agrees if its condition number is lower by 5 % and more in the same run"
+            "a dataset with n ≥ {MANY} and a sample size at which Kernel Banzhaf's median error is below \
+             Leverage SHAP's (figure 9); it agrees if its condition number is lower by 5 % and more in the \
+             same run"
         ),
         conditions.below_cases(ahead, pair, 0.95),
     )

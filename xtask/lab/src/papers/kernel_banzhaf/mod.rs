@@ -44,7 +44,8 @@ use crate::reproduce::catalogue::{Contest, Paper, artefact};
 /// The paper and its artefacts.
 pub(crate) const PAPER: Paper = Paper {
     name: "kernel-banzhaf",
-    citation: "Liu, Witter, Korn, Alrashed, Paparas and Freire, Kernel Banzhaf: A Fast and Robust Estimator for Banzhaf Values, 2024",
+    citation: "Liu, Witter, Korn, Alrashed, Paparas and Freire, Kernel Banzhaf: A Fast and Robust Estimator \
+        for Banzhaf Values, 2024",
     bibtex: r#"@misc{liu2024kernel,
   title         = {{Kernel Banzhaf}: A Fast and Robust Estimator for {Banzhaf} Values},
   author        = {Liu, Yurong and Witter, R. Teal and Korn, Flip and Alrashed, Tarfah and Paparas, Dimitris

@@ -36,8 +36,8 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
     });
     let mut notes = notes();
     notes.extend(notes![
-        "σ is a standard deviation in the units of the prediction, so it matters less where predictions are large (communities: \
-         hundreds); the noise of a coalition is the same whenever it is asked for",
+        "σ is a standard deviation in the units of the prediction, so it matters less where predictions are \
+         large (communities: hundreds); the noise of a coalition is the same whenever it is asked for",
     ]);
     notes.push(format!("σ ≤ {LOW} is called low: the paper does not say which levels it means"));
     Ok(Made { claims, notes, datasets: datasets(|_| true), ..made })
@@ -68,7 +68,8 @@ fn best_when_low(curves: &Curves, sigmas: &[f64]) -> Claim {
     By::SignedRanks.in_all(
         "Kernel Banzhaf outperforms for lower noise levels",
         "caption of figure 3",
-        "a dataset and a low σ; it agrees if Kernel Banzhaf is below each of the three others in the same run",
+        "a dataset and a low σ; it agrees if Kernel Banzhaf is below each of the three others in the same \
+         run",
         low(curves, sigmas).map(|place| all_below(curves, place, &[KernelBanzhaf], &others)),
     )
 }
@@ -76,7 +77,8 @@ fn best_when_low(curves: &Curves, sigmas: &[f64]) -> Claim {
 fn more_robust(curves: &Curves, sigmas: &[f64]) -> Claim {
     let (ones, others) = ([KernelBanzhaf, KernelBanzhafUnpaired], [MonteCarlo, Msr]);
     By::SignedRanks.in_all(
-        "Kernel Banzhaf and its variant without pairs are more robust to noise than the other algorithms, especially when it is low",
+        "Kernel Banzhaf and its variant without pairs are more robust to noise than the other algorithms, \
+         especially when it is low",
         "section 4.1",
         "a dataset and a low σ; it agrees if both are below MC and MSR in the same run",
         low(curves, sigmas).map(|place| all_below(curves, place, &ones, &others)),
@@ -93,7 +95,8 @@ fn matches_when_loud(curves: &Curves, sigmas: &[f64]) -> Claim {
     By::SignedRanks.in_most(
         "for larger noise Kernel Banzhaf eventually matches its variant without pairs and MSR",
         "caption of figure 3",
-        "a dataset and one of the two, at the largest σ; it agrees if the errors of the same run are within a factor of 1.5",
+        "a dataset and one of the two, at the largest σ; it agrees if the errors of the same run are within \
+         a factor of 1.5",
         cases,
     )
 }
@@ -153,7 +156,8 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
                 x: &format!("σ, noise {axis} {how}"),
                 columns: experiment.datasets.len().clamp(1, 4),
                 ..look(
-                    "Figure 4: normalized error against noise, m = 20n (Banzhaf: path-dependent; Shapley: interventional)",
+                    "Figure 4: normalized error against noise, m = 20n (Banzhaf: path-dependent; Shapley: \
+                     interventional)",
                     "relative squared error",
                 )
             };
@@ -179,12 +183,14 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
     }
     let mut notes = shapley_notes();
     notes.extend(notes![
-        "the paper says of the noise: \"normalized based on the raw output of the set function\". Each reading of it has its own panels: noise in \
-         proportion to the value of each coalition, to that of all players, and to what these add to that of none. A claim is judged in \
-         each, and counted once. The game with 50 background rows is played with the first of them",
-        "noise drawn once: the noise of a coalition is the same in a run for every estimator, σ being the same. Drawn each time: at each evaluation, \
-         as in the authors' code, so that a coalition which Kernel Banzhaf draws k times is observed with k independent errors. Within an \
-         estimate the two differ only where coalitions are drawn again, which is rare unless m is a good part of 2^n",
+        "the paper says of the noise: \"normalized based on the raw output of the set function\". Each \
+         reading of it has its own panels: noise in proportion to the value of each coalition, to that of \
+         all players, and to what these add to that of none. A claim is judged in each, and counted once. \
+         The game with 50 background rows is played with the first of them",
+        "noise drawn once: the noise of a coalition is the same in a run for every estimator, σ being the \
+         same. Drawn each time: at each evaluation, as in the authors' code, so that a coalition which \
+         Kernel Banzhaf draws k times is observed with k independent errors. Within an estimate the two \
+         differ only where coalitions are drawn again, which is rare unless m is a good part of 2^n",
     ]);
     let made = all.into_iter().reduce(Made::followed_by).context("there are readings")?;
     let claims = Claim::over_readings(readings);
@@ -215,7 +221,8 @@ fn flat(curves: &Curves) -> Claim {
     By::SignedRanks.in_all(
         "the error of Kernel Banzhaf remains unchanged as the noise increases (a horizontal line)",
         "section 4.2",
-        "a dataset with m < 2^n and σ > 0; it agrees if the error is at most 1.5 times that without noise in the same run",
+        "a dataset with m < 2^n and σ > 0; it agrees if the error is at most 1.5 times that without noise in \
+         the same run",
         cases,
     )
 }
@@ -232,8 +239,8 @@ fn competitors_rise(curves: &Curves, [_, leverage, optimized]: [Contender; 3]) -
     By::SignedRanks.in_all(
         "the error rates of the competitors rise",
         "caption of figure 4",
-        "a dataset with m < 2^n and an estimator of Shapley values; it agrees if its error at the largest σ is at least twice that without noise in \
-         the same run",
+        "a dataset with m < 2^n and an estimator of Shapley values; it agrees if its error at the largest σ \
+         is at least twice that without noise in the same run",
         cases,
     )
 }
@@ -254,10 +261,11 @@ fn rises_less(curves: &Curves, [_, leverage, optimized]: [Contender; 3]) -> Clai
         }
     }
     By::SignedRanks.in_all(
-        "Kernel Banzhaf is more robust to noise than the estimators of Shapley values: minimal loss of precision",
+        "Kernel Banzhaf is more robust to noise than the estimators of Shapley values: minimal loss of \
+         precision",
         "section 4.2; caption of figure 4",
-        "a dataset with m < 2^n and an estimator of Shapley values; it agrees if, from no noise to the largest σ, the error of Kernel Banzhaf grows \
-         by a smaller factor in the same run",
+        "a dataset with m < 2^n and an estimator of Shapley values; it agrees if, from no noise to the \
+         largest σ, the error of Kernel Banzhaf grows by a smaller factor in the same run",
         cases,
     )
 }

@@ -53,8 +53,9 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
     made.claims.extend(judged(&sparse, |curves| vec![alike_where_sparse(curves)]));
     made.notes = notes();
     made.notes.extend(notes![
-        "without replacement exactly m different coalitions are evaluated, in pairs; the paper says that this gives only about m. With \
-         replacement repeated coalitions are evaluated once, so that fewer than m evaluations are used: about (1 − e^{−m/2^n}) 2^n",
+        "without replacement exactly m different coalitions are evaluated, in pairs; the paper says that \
+         this gives only about m. With replacement repeated coalitions are evaluated once, so that fewer \
+         than m evaluations are used: about (1 − e^{−m/2^n}) 2^n",
     ]);
     made.datasets = datasets(|known| known.players <= ENUMERABLE);
     made.datasets.extend(datasets(|known| known.players > ENUMERABLE));
@@ -76,8 +77,8 @@ fn nothing_until_all(curves: &Curves) -> Claim {
     By::SignedRanks.in_all(
         "sampling without replacement does not improve the error while m < 2^n",
         "section 3.2; appendix G; figure 10",
-        "a dataset with n ≤ 16 and a sample size below 2^n; it agrees if the error without replacement is at least 0.8 of that with in the \
-         same run",
+        "a dataset with n ≤ 16 and a sample size below 2^n; it agrees if the error without replacement is at \
+         least 0.8 of that with in the same run",
         cases,
     )
 }
@@ -86,7 +87,8 @@ fn alike_where_sparse(curves: &Curves) -> Claim {
     By::SignedRanks.in_most(
         "with and without replacement perform quite similarly (where m is a small part of 2^n)",
         "caption of figure 10",
-        "a dataset with n > 16 and a sample size; it agrees if the errors of the same run are within a factor of 1.5",
+        "a dataset with n > 16 and a sample size; it agrees if the errors of the same run are within a \
+         factor of 1.5",
         curves.alike_cases(curves.open_places(), PAIR, 1.5),
     )
 }

@@ -81,7 +81,8 @@ fn errors_decrease(curves: &Curves) -> Claim {
     By::SignedRanks.in_most(
         "the error of all estimators decreases as the sample size increases",
         "section 4.1",
-        "a dataset, an estimator and a doubling of m with m < 2^n; it agrees if the error falls in the same run",
+        "a dataset, an estimator and a doubling of m with m < 2^n; it agrees if the error falls in the same \
+         run",
         cases,
     )
 }
@@ -94,11 +95,13 @@ fn msr_is_worse(experiment: &Experiment<'_>, curves: &Curves, mc: Contender) -> 
         if mc == MonteCarlo { "at equal evaluations" } else { "MC given twice the evaluations, as plotted" };
     By::SignedRanks.in_all(
         &format!(
-            "MSR performs worse than MC on datasets with a large number of features as the samples increase ({how})"
+            "MSR performs worse than MC on datasets with a large number of features as the samples increase \
+             ({how})"
         ),
         "section 4.1",
         &format!(
-            "a dataset with n ≥ {MANY} and m of {GROWN}n and more; it agrees if MSR is above {} in the same run",
+            "a dataset with n ≥ {MANY} and m of {GROWN}n and more; it agrees if MSR is above {} in the same \
+             run",
             mc.title()
         ),
         curves.below_cases(places, (mc, Msr), 1.0),
@@ -183,10 +186,12 @@ fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves, regressions: [
         Case::new(name, Test::all(ascending))
     });
     By::SignedRanks.in_all(
-        "for larger n Kernel Banzhaf gives the best performance, followed by Leverage SHAP, then Optimized Kernel SHAP",
+        "for larger n Kernel Banzhaf gives the best performance, followed by Leverage SHAP, then Optimized \
+         Kernel SHAP",
         "section 4.2; appendix F",
         &format!(
-            "a dataset with n ≥ {MANY} and a sample size; it agrees if the errors ascend in that order in the same run"
+            "a dataset with n ≥ {MANY} and a sample size; it agrees if the errors ascend in that order in \
+             the same run"
         ),
         cases,
     )
@@ -222,8 +227,8 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves, regressions: [
         "the larger the number of features, the bigger the difference in error",
         "section 4.2",
         &format!(
-            "two datasets with m < 2^n, at m = {MULTIPLE}n; it agrees if the median of Leverage SHAP's error over Kernel Banzhaf's in the \
-             same run is larger on the wider one"
+            "two datasets with m < 2^n, at m = {MULTIPLE}n; it agrees if the median of Leverage SHAP's error \
+             over Kernel Banzhaf's in the same run is larger on the wider one"
         ),
         cases,
     )
@@ -239,10 +244,11 @@ fn without_replacement_wins_small(curves: &Curves, [banzhaf, leverage, optimized
         cases.into_iter().map(move |case| case.of(shap.title()))
     });
     By::SignedRanks.in_most(
-        "where n is small, as in Diabetes, the estimators of Shapley values perform better, as they sample without replacement",
+        "where n is small, as in Diabetes, the estimators of Shapley values perform better, as they sample \
+         without replacement",
         "section 4.2",
-        "a sample size on the narrowest dataset, m ≥ 2^n among them, and an estimator of Shapley values; it agrees if it is below Kernel \
-         Banzhaf in the same run",
+        "a sample size on the narrowest dataset, m ≥ 2^n among them, and an estimator of Shapley values; it \
+         agrees if it is below Kernel Banzhaf in the same run",
         cases,
     )
 }
@@ -259,11 +265,12 @@ fn narrower_bands(
         cases.into_iter().map(move |case| case.of(shap.title()))
     });
     By::Resampling.in_most(
-        "on smaller datasets the band between the quartiles is narrower for Kernel Banzhaf than for the estimators of Shapley values",
+        "on smaller datasets the band between the quartiles is narrower for Kernel Banzhaf than for the \
+         estimators of Shapley values",
         "appendix F",
         &format!(
-            "a dataset with n < {MANY}, a sample size with m < 2^n and an estimator of Shapley values; it agrees if the third quartile \
-             over the first is smaller for Kernel Banzhaf"
+            "a dataset with n < {MANY}, a sample size with m < 2^n and an estimator of Shapley values; it \
+             agrees if the third quartile over the first is smaller for Kernel Banzhaf"
         ),
         cases,
     )

@@ -232,10 +232,10 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
         claims: claims(&all),
         notes: notes![
             "distinct coalitions, v(∅) and v(N) included, each evaluated once whichever players need it",
-            "per player: what each further player adds, exactly the same from every size to the next; on grids the coefficient of d, beside \
-             terms of the border that grow as √d",
-            "with the paper's coefficients C-Shapley asks for U and U \\ i, and k² pairs of arms; with true boundaries for connected coalitions \
-             alone, 2k + 1 n-grams for each word",
+            "per player: what each further player adds, exactly the same from every size to the next; on \
+             grids the coefficient of d, beside terms of the border that grow as √d",
+            "with the paper's coefficients C-Shapley asks for U and U \\ i, and k² pairs of arms; with true \
+             boundaries for connected coalitions alone, 2k + 1 n-grams for each word",
         ],
         datasets: Vec::new(),
     })
@@ -288,10 +288,12 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             of(Kind::Local, true).map(|series| against(series, series.printed())).collect(),
         ),
         judge(
-            "L-Shapley takes as many evaluations per player as a neighbourhood has subsets of which none is another one moved; on a grid these are \
-             less than the 2^(2k² + 2k + 1) − 2^(2k²) that are in it and not in the one before",
+            "L-Shapley takes as many evaluations per player as a neighbourhood has subsets of which none is \
+             another one moved; on a grid these are less than the 2^(2k² + 2k + 1) − 2^(2k²) that are in it \
+             and not in the one before",
             "this project, in place of section 3.1",
-            "each further player adds exactly so many, on lines and grids, and on grids less than the difference",
+            "each further player adds exactly so many, on lines and grids, and on grids less than the \
+             difference",
             [false, true]
                 .into_iter()
                 .flat_map(|is_grid| of(Kind::Local, is_grid))
@@ -305,7 +307,8 @@ fn claims(all: &[Series]) -> Vec<Claim> {
         By::Nothing.in_all(
             "the number of evaluations grows linearly with the number of features",
             "abstract; section 3",
-            "a value of an order on lines or grids; it agrees if every further player adds the same number, but for terms of a grid's border",
+            "a value of an order on lines or grids; it agrees if every further player adds the same number, \
+             but for terms of a grid's border",
             linear,
         ),
     ]

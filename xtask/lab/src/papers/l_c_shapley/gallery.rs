@@ -197,8 +197,8 @@ fn concentrated(measured: &Measured<'_>, at: usize, percent: usize) -> Claim {
             "the pixels picked by C-Shapley concentrate around and inside the digits ({percent} % masked)"
         ),
         "section 5.2; figure 4",
-        "a data set and another method; it agrees if the share of the masked pixels that are activated (at least half white) or touch one that is is \
-         higher on the same sample",
+        "a data set and another method; it agrees if the share of the masked pixels that are activated (at \
+         least half white) or touch one that is is higher on the same sample",
         cases,
     )
 }
@@ -239,8 +239,9 @@ fn notes(found: &Found) -> Vec<String> {
 }
 
 /// Note on saliency in reports on images.
-pub(super) const SALIENCY: &str = "Saliency: the model is a black box, so that gradients of log P(ŷ | x) are numerical, by central differences: two \
-     predictions for each number of a pixel; of several channels the derivative of largest size";
+pub(super) const SALIENCY: &str = "Saliency: the model is a black box, so that gradients of log P(ŷ | x) are \
+     numerical, by central differences: two predictions for each number of a pixel; of several channels the \
+     derivative of largest size";
 
 /// Creates the panel of misclassified digits, with their top pixels by C-Shapley masked; `None` if all are
 /// classified correctly.

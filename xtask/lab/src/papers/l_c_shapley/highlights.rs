@@ -82,7 +82,9 @@ pub(super) fn table2(session: &Session) -> Result<Made> {
             panels: all.iter().map(panel).collect(),
             columns: 1,
             legend: Vec::new(),
-            note: "Blue: for the predicted class. Red: against it. The largest score in size of a row has the full colour.".to_owned(),
+            note: "Blue: for the predicted class. Red: against it. The largest score in size of a row has \
+                the full colour."
+                .to_owned(),
         }),
         tables: all.iter().map(scores_table).chain([errors_table(&all)]).collect(),
         claims: claims(&all),
@@ -221,7 +223,8 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
     let mut isolated = By::Nothing.in_all(
         "viewed in isolation, \"not\" has neither negative nor positive sentiment",
         "section 2.2",
-        "a model under which the word alone changes the log-probability by a quarter or less of what the strongest word alone does",
+        "a model under which the word alone changes the log-probability by a quarter or less of what the \
+         strongest word alone does",
         isolated,
     );
     for (explained, at) in all.iter().filter_map(|explained| Some((explained, explained.not()?))) {
@@ -232,10 +235,12 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
     let mut claims = vec![weight, isolated];
     for reading in Reading::ALL {
         let near = ahead_by(
-            "L-Shapley and C-Shapley yield good approximations to the Shapley values: nearer than KernelSHAP and SampleShapley",
+            "L-Shapley and C-Shapley yield good approximations to the Shapley values: nearer than KernelSHAP \
+             and SampleShapley",
             "sections 3 and 4; table 2",
             &format!(
-                "a model, a method and another; it agrees if the relative ℓ2 distance to the exact values is lower, of methods that draw the mean over {DRAWS} runs"
+                "a model, a method and another; it agrees if the relative ℓ2 distance to the exact values is \
+                 lower, of methods that draw the mean over {DRAWS} runs"
             ),
             comparisons(reading, |row| &row.errors, 1.0),
         );
@@ -243,7 +248,8 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
             "L-Shapley and C-Shapley rank words more as Shapley values do than KernelSHAP and SampleShapley",
             "sections 3 and 4; table 2",
             &format!(
-                "a model, a method and another; it agrees if Spearman's rank correlation with the exact values is higher, of methods that draw the mean over {DRAWS} runs"
+                "a model, a method and another; it agrees if Spearman's rank correlation with the exact \
+                 values is higher, of methods that draw the mean over {DRAWS} runs"
             ),
             comparisons(reading, |row| &row.correlations, -1.0),
         );
@@ -358,12 +364,15 @@ fn data(all: &[Explained<'_>]) -> Table {
 fn notes(found: &Found, all: &[Explained<'_>]) -> Vec<String> {
     let mut notes = super::notes::notes(found);
     notes.push(
-        "the paper prints colours alone, no numbers, and shows the prediction of its word CNN on IMDB; Shapley: all 2^11 coalitions".to_owned(),
+        "the paper prints colours alone, no numbers, and shows the prediction of its word CNN on IMDB; \
+         Shapley: all 2^11 coalitions"
+            .to_owned(),
     );
     for explained in all {
         if explained.class != "negative" {
             notes.push(format!(
-                "{} takes the sentence for {}, the paper's model for negative; the scores are those of the class predicted",
+                "{} takes the sentence for {}, the paper's model for negative; the scores are those of the \
+                 class predicted",
                 explained.subject.name, explained.class
             ));
         }

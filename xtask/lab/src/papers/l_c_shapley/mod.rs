@@ -52,7 +52,8 @@ use crate::reproduce::catalogue::{Paper, artefact};
 /// The paper and its artefacts.
 pub(crate) const PAPER: Paper = Paper {
     name: "l-c-shapley",
-    citation: "Chen, Song, Wainwright and Jordan, L-Shapley and C-Shapley: Efficient Model Interpretation for Structured Data, ICLR 2019",
+    citation: "Chen, Song, Wainwright and Jordan, L-Shapley and C-Shapley: Efficient Model Interpretation \
+        for Structured Data, ICLR 2019",
     bibtex: r#"@inproceedings{chen2019lshapley,
   title     = {{L-Shapley} and {C-Shapley}: Efficient Model Interpretation for Structured Data},
   author    = {Chen, Jianbo and Song, Le and Wainwright, Martin J. and Jordan, Michael I.},
@@ -88,7 +89,8 @@ pub(crate) const PAPER: Paper = Paper {
         ),
         artefact(
             "theorems",
-            "errors of L-Shapley and C-Shapley against their bounds, 4ε and 6ε, on laws that are known whole; C-Shapley and the Myerson value",
+            "errors of L-Shapley and C-Shapley against their bounds, 4ε and 6ε, on laws that are known \
+             whole; C-Shapley and the Myerson value",
             theorems::theorems,
         ),
     ],

@@ -95,8 +95,8 @@ pub(super) fn fig1(_: &Session) -> Result<Made> {
         tables: vec![table(&facts)],
         claims: claims(&facts),
         notes: notes![
-            "neighbourhoods and connectedness as the library's own graph says; the subsets are of our choice, the paper's cannot be read \
-                     off its figure"
+            "neighbourhoods and connectedness as the library's own graph says; the subsets are of our \
+                     choice, the paper's cannot be read off its figure"
         ],
         datasets: Vec::new(),
     })
@@ -149,14 +149,16 @@ fn claims(facts: &Facts) -> Vec<Claim> {
     };
     vec![
         claim(
-            "all nodes within the shaded area lie within the neighbourhood of order 2, and no others; distances are Manhattan distances",
+            "all nodes within the shaded area lie within the neighbourhood of order 2, and no others; \
+             distances are Manhattan distances",
             "caption of figure 1; equations 3 and 4",
             "the shaded nodes are those whose rows and columns are together at most 2 away",
             manhattan && by_distance == facts.neighbourhood,
             format!("{} nodes, 2k² + 2k + 1 = 13", facts.neighbourhood.len()),
         ),
         claim(
-            "(b) is a disconnected subset of the neighbourhood, summed over in L-Shapley but not in C-Shapley",
+            "(b) is a disconnected subset of the neighbourhood, summed over in L-Shapley but not in \
+             C-Shapley",
             "caption of figure 1; definitions 1 and 2",
             "it is a subset with the target that the graph calls not connected",
             disconnected.is_inside && !disconnected.is_connected,

@@ -10,8 +10,9 @@ const OURS: &str = "this project";
 const THEIRS: &str = "the authors";
 
 /// Note for readers of a figure that contains both.
-pub(super) const NOTE: &str = "rows and panels of the authors are their own runs (their repository at commit 0de0a80: 100 runs, models and rows of \
-                               their own, NHANES with 79 features), from the file `xtask/lab/data/leverage_shap_authors.csv.gz`; whatever is \
+pub(super) const NOTE: &str = "rows and panels of the authors are their own runs (their repository at commit \
+                               0de0a80: 100 runs, models and rows of their own, NHANES with 79 features), \
+                               from the file `xtask/lab/data/leverage_shap_authors.csv.gz`; whatever is \
                                claimed is judged on them by the same rule";
 
 /// Adds the panels and rows of the authors' runs to ours. The first `keys` columns of the tables identify the

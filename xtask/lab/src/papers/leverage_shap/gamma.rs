@@ -25,15 +25,17 @@ const PLAYERS: [usize; 4] = [10, 12, 14, 16];
 const ALPHAS: [(f64, &str); 7] =
     [(0.2, "1/16"), (0.3, ""), (0.4, "4/9"), (0.5, "1"), (0.6, "9/4"), (0.7, ""), (0.8, "16")];
 
-const GAME_NOTE: &str = "the games of the authors' code, of n = 10, 12, 14, 16 players with m = 500 (the paper says only: small n): b = (1 − α) a/‖a‖ + αr, a the \
-                         first column of A, r a unit vector orthogonal to its span, v(∅) = 0, v(N) = 1; γ = ‖Aφ − b‖² / ‖Aφ‖² = (α/(1 − α))², \
-                         as in Corollary 4.1; r is the last column of a QR decomposition in theirs, the same in all runs, and drawn in each run in \
-                         ours";
+const GAME_NOTE: &str = "the games of the authors' code, of n = 10, 12, 14, 16 players with m = 500 (the \
+                         paper says only: small n): b = (1 − α) a/‖a‖ + αr, a the first column of A, r a \
+                         unit vector orthogonal to its span, v(∅) = 0, v(N) = 1; γ = ‖Aφ − b‖² / ‖Aφ‖² = \
+                         (α/(1 − α))², as in Corollary 4.1; r is the last column of a QR decomposition in \
+                         theirs, the same in all runs, and drawn in each run in ours";
 
 /// Note on errors in figures 5 and 6.
-const OFFSET_NOTE: &str = "the authors' errors are distances to x, the solution of min ‖Ax − b‖ that adds up to 0, where the Shapley values are x + 1/n and \
-                           add up to v(N) − v(∅) = 1, as their estimates do: what they plotted is (‖φ̃ − φ‖² + 1/n) / ‖x‖². Panels \"authors\" have \
-                           ‖φ̃ − φ‖² / ‖φ‖², panels \"as plotted\" what they plotted";
+const OFFSET_NOTE: &str = "the authors' errors are distances to x, the solution of min ‖Ax − b‖ that adds up \
+                           to 0, where the Shapley values are x + 1/n and add up to v(N) − v(∅) = 1, as \
+                           their estimates do: what they plotted is (‖φ̃ − φ‖² + 1/n) / ‖x‖². \
+                           Panels \"authors\" have ‖φ̃ − φ‖² / ‖φ‖², panels \"as plotted\" what they plotted";
 
 /// Returns γ for a share α.
 fn gamma(alpha: f64) -> f64 {
@@ -168,7 +170,8 @@ fn is_error_of_shapley_values(errors: &Curves, plotted: &Curves) -> Claim {
     Claim::fact(
         "the ℓ2 error is between the estimated and the true Shapley values",
         "captions of figures 5 and 6",
-        "the errors in the authors' files are ‖φ̃ − φ‖² / ‖φ‖², computed from the excess of the objective by Pythagoras, to 1 %",
+        "the errors in the authors' files are ‖φ̃ − φ‖² / ‖φ‖², computed from the excess of the objective by \
+         Pythagoras, to 1 %",
         Some(is_so),
         format!(
             "the true error is {} of what was plotted (median over n, γ and estimator; quartiles {} and {})",
@@ -225,7 +228,8 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
             "the linear objective error of no algorithm depends on γ",
             "caption of figure 7",
             &format!(
-                "an n and an estimator; it agrees if the slope of log excess on log γ is within ±{FLAT} in a run"
+                "an n and an estimator; it agrees if the slope of log excess on log γ is within ±{FLAT} in a \
+                 run"
             ),
             slope_cases(curves, |slopes| Test::within(slopes, (-FLAT, FLAT))),
         )
@@ -243,12 +247,14 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &small_datasets())?;
     let mut data = Table::new("data", ["dataset", "run", "gamma", "gamma_appendix_f"]);
     let mut table = Table::new(
-        "Quartiles of γ = ‖Aφ − b‖² / ‖Aφ‖² (Corollary 4.1), ours and the paper's, and of ‖Aφ − b‖² / ‖b‖² (appendix F), ours",
+        "Quartiles of γ = ‖Aφ − b‖² / ‖Aφ‖² (Corollary 4.1), ours and the paper's, and of ‖Aφ − b‖² / ‖b‖² \
+         (appendix F), ours",
         ["dataset", "1st", "paper", "2nd", "paper", "3rd", "paper", "1st (F)", "2nd (F)", "3rd (F)"],
     );
     let authors = authors::authors()?;
     let mut bounds = Table::new(
-        "Quartiles of n‖Aφ − b‖² / ‖φ‖² ≤ γ, ours and of the authors' runs (explicands of games that are not additive)",
+        "Quartiles of n‖Aφ − b‖² / ‖φ‖² ≤ γ, ours and of the authors' runs (explicands of games that are not \
+         additive)",
         ["dataset", "1st", "authors", "2nd", "authors", "3rd", "authors"],
     );
     let mut thirds = Vec::new();
@@ -308,11 +314,12 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
         tables: vec![table, bounds],
         claims,
         notes: notes![
-            "the paper defines γ twice; its table reports a quartile above 1, which only the definition of Corollary 4.1 allows",
-            "the paper speaks of randomness from different models; here, as in its published code, one model is fitted and the \
-             explicand varies",
-            "the authors' files have no γ of these datasets; n‖Aφ − b‖² / ‖φ‖², a lower bound of it as ‖Aφ‖² = ‖Pφ‖²/n ≤ ‖φ‖²/n, follows from the errors \
-             in them. The explicands of table 3 are others",
+            "the paper defines γ twice; its table reports a quartile above 1, which only the definition of \
+             Corollary 4.1 allows",
+            "the paper speaks of randomness from different models; here, as in its published code, one model \
+             is fitted and the explicand varies",
+            "the authors' files have no γ of these datasets; n‖Aφ − b‖² / ‖φ‖², a lower bound of it as ‖Aφ‖² \
+             = ‖Pφ‖²/n ≤ ‖φ‖²/n, follows from the errors in them. The explicands of table 3 are others",
             NOTES[0],
         ],
         datasets: small_datasets(),
@@ -364,10 +371,11 @@ fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
     Ok(Claim::vacuous(
         "‖φ̃ − φ‖² ≤ εγ‖φ‖², ε being the relative excess of the objective",
         "corollary 4.1",
-        "it follows from the definitions of ε and γ for any φ̃ with Σφ̃ = Σφ (Pythagoras, Lemma 3.3); no estimator could fail it",
+        "it follows from the definitions of ε and γ for any φ̃ with Σφ̃ = Σφ (Pythagoras, Lemma 3.3); no \
+         estimator could fail it",
         format!(
-            "{held} of {checked} runs of Leverage SHAP at m = 10n (games that are not additive, ε above 1e-6), to a relative 1e-6; the error is at \
-             most {tightest:.3} of the bound"
+            "{held} of {checked} runs of Leverage SHAP at m = 10n (games that are not additive, ε above \
+             1e-6), to a relative 1e-6; the error is at most {tightest:.3} of the bound"
         ),
     ))
 }

@@ -43,7 +43,8 @@ use crate::reproduce::catalogue::{Contest, Paper, artefact};
 /// The paper and its artefacts.
 pub(crate) const PAPER: Paper = Paper {
     name: "leverage-shap",
-    citation: "Musco and Witter, Provably Accurate Shapley Value Estimation via Leverage Score Sampling, ICLR 2025",
+    citation: "Musco and Witter, Provably Accurate Shapley Value Estimation via Leverage Score Sampling, \
+        ICLR 2025",
     bibtex: r#"@inproceedings{musco2025provably,
   title         = {Provably Accurate {Shapley} Value Estimation via Leverage Score Sampling},
   author        = {Musco, Christopher and Witter, R. Teal},
@@ -71,8 +72,7 @@ pub(crate) const PAPER: Paper = Paper {
         artefact("fig8", "error of all estimators against sample size, mean", sample_size::fig8).comparing(
             Contest {
                 value: "shapley",
-                estimators: "kernel-shap,optimized-kernel-shap,leverage-shap,kernel-shap-paired,leverage-shap-unpaired,\
-                             leverage-shap-with-replacement,permutation",
+                estimators: "kernel-shap,optimized-kernel-shap,leverage-shap,kernel-shap-paired,leverage-shap-unpaired,leverage-shap-with-replacement,permutation",
                 budgets: "5n,10n,20n,40n,80n,160n",
             },
         ),

@@ -80,7 +80,8 @@ fn more_substantial_when_noisy(curves: &Curves) -> Vec<Claim> {
             rival,
             (
                 "when v is observed with noise",
-                "a dataset with 10n < 2^n; it agrees if the improvement at σ = 1 exceeds that at σ = 0 in the same run",
+                "a dataset with 10n < 2^n; it agrees if the improvement at σ = 1 exceeds that at σ = 0 in \
+                 the same run",
             ),
             |panel| curves.open_places().any(|place| place == (panel, last)).then(|| places(panel)),
         )
@@ -106,7 +107,8 @@ fn error_grows(curves: &Curves) -> Claim {
     By::SignedRanks.in_all(
         "the error grows large as σ approaches one for all algorithms",
         "caption of figure 11",
-        "a dataset and estimator; it agrees if the error at σ = 1 is at least twice that at σ = 0 in the same run",
+        "a dataset and estimator; it agrees if the error at σ = 1 is at least twice that at σ = 0 in the \
+         same run",
         cases,
     )
 }

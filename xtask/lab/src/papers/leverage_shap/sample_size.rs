@@ -57,7 +57,8 @@ pub(super) fn third_quartile_near_median(curves: &Curves, source: &str) -> Claim
     By::Resampling.in_most(
         "the third quartile of Leverage SHAP is roughly the median of Optimized Kernel SHAP",
         source,
-        "a dataset and level with m < 2^n; it agrees if the third quartile is at most 1.5 times the median, as it is in table 1",
+        "a dataset and level with m < 2^n; it agrees if the third quartile is at most 1.5 times the median, \
+         as it is in table 1",
         curves.summary_cases(curves.open_places(), pair, quantities, 1.5),
     )
 }
@@ -104,7 +105,8 @@ fn more_substantial_when_few(curves: &Curves) -> Vec<Claim> {
             rival,
             (
                 "when n is large in comparison to m",
-                "a dataset; it agrees if the improvement at m = 5n exceeds that at the largest m < 2^n in the same run",
+                "a dataset; it agrees if the improvement at m = 5n exceeds that at the largest m < 2^n in \
+                 the same run",
             ),
             |panel| {
                 let open: Vec<_> = curves.open_places().filter(|place| place.0 == panel).collect();

@@ -88,7 +88,8 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
         claims: vec![By::SignedRanks.in_all(
             "Leverage SHAP is more accurate than Kernel SHAP and Optimized Kernel SHAP",
             "caption of figure 1",
-            "a dataset with 5n < 2^n; it agrees if the squared deviation of Leverage SHAP is below those of both others in the same run",
+            "a dataset with 5n < 2^n; it agrees if the squared deviation of Leverage SHAP is below those of \
+             both others in the same run",
             cases,
         )],
         notes,

@@ -94,14 +94,16 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
                 ("Leverage SHAP".to_owned(), Contender::LeverageShap.style()),
             ],
             note: format!(
-                "Lines: the law. Points: share of {DRAWS_PER_SIZE}(n − 1) sets drawn by the sampler, every eighth size at n = 1000."
+                "Lines: the law. Points: share of {DRAWS_PER_SIZE}(n − 1) sets drawn by the sampler, every \
+                 eighth size at n = 1000."
             ),
         }),
         tables: vec![table],
         claims: claims(&ratios, agrees).into_iter().chain(algorithms::claims(session.seed)).collect(),
         notes: notes![
             "the probability axis is logarithmic, so that both laws can be read at n = 1000",
-            "the authors' repository has this figure as a picture only, so there is nothing of theirs to set beside it",
+            "the authors' repository has this figure as a picture only, so there is nothing of theirs to set \
+             beside it",
         ],
         datasets: Vec::new(),
     })
@@ -136,7 +138,8 @@ fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
         By::Fit.in_all(
             "our samplers draw from these laws",
             "this project",
-            "an n and a law; for it speaks that the draws rule the other law out, against it that they rule this one out",
+            "an n and a law; for it speaks that the draws rule the other law out, against it that they rule \
+             this one out",
             agrees,
         ),
     ]

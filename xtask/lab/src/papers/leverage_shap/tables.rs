@@ -164,7 +164,8 @@ impl Compared {
         By::Resampling.in_all(
             claim,
             source,
-            "a dataset with 10n < 2^n and a statistic; it agrees if Leverage SHAP has less than each of the others",
+            "a dataset with 10n < 2^n and a statistic; it agrees if Leverage SHAP has less than each of the \
+             others",
             self.cases(&pairs),
         )
         .and(&self.means(&[LeverageShap]))
@@ -250,8 +251,8 @@ fn made(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> Made {
     all.extend(claims(&errors.theirs).into_iter().map(on_the_authors_runs));
     let mut notes = NOTES.map(str::to_owned).to_vec();
     notes.extend(notes![
-        "the columns \"authors\" are computed from the authors' runs, which give the numbers that the paper prints, digit for digit; their \
-         NHANES has 79 features, ours 18",
+        "the columns \"authors\" are computed from the authors' runs, which give the numbers that the paper \
+         prints, digit for digit; their NHANES has 79 features, ours 18",
     ]);
     Made {
         data: errors.data,
@@ -272,8 +273,10 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
     let names: Vec<&str> = experiment.datasets.iter().map(|series| series.known.name).collect();
     let mut notes = NOTES.map(str::to_owned).to_vec();
     notes.extend(notes![
-        "entries with m ≥ 2^n, where both estimators are exact, are left out of the averages, as in the paper",
-        "the authors' runs give the ratios that the paper prints, digit for digit; their NHANES has 79 features, ours 18",
+        "entries with m ≥ 2^n, where both estimators are exact, are left out of the averages, as in the \
+         paper",
+        "the authors' runs give the ratios that the paper prints, digit for digit; their NHANES has 79 \
+         features, ours 18",
     ]);
     let mut claims = ratio_claims(&of_paper(&experiment, &curves));
     claims.extend(ratio_claims(&theirs).into_iter().map(on_the_authors_runs));
@@ -394,20 +397,24 @@ fn ratio_claims(curves: &Curves) -> Vec<Claim> {
     });
     let reduction: Vec<Case> = reduction.collect();
     vec![
-        By::Resampling.in_all(
-            "on average Leverage SHAP has 50.2 % of the error of Optimized Kernel SHAP, roughly a 50 % reduction",
-            "caption of table 2",
-            "a bound of the average ratio of mean errors over the entries with m < 2^n: below 1, at most 0.6, at least 0.4",
-            reduction,
-        )
-        .prints(printed::AVERAGE_RATIO.to_string()),
-        By::Resampling.in_all(
-            "Leverage SHAP has the smaller average error in every entry",
-            "table 2",
-            "a dataset and sample size with m < 2^n; it agrees if the ratio of means is below 1",
-            curves.summary_cases(open, RATIO, [|summary| summary.mean; 2], 1.0),
-        )
-        .prints(printed::ratios()),
+        By::Resampling
+            .in_all(
+                "on average Leverage SHAP has 50.2 % of the error of Optimized Kernel SHAP, roughly a 50 % \
+             reduction",
+                "caption of table 2",
+                "a bound of the average ratio of mean errors over the entries with m < 2^n: below 1, at most \
+             0.6, at least 0.4",
+                reduction,
+            )
+            .prints(printed::AVERAGE_RATIO.to_string()),
+        By::Resampling
+            .in_all(
+                "Leverage SHAP has the smaller average error in every entry",
+                "table 2",
+                "a dataset and sample size with m < 2^n; it agrees if the ratio of means is below 1",
+                curves.summary_cases(open, RATIO, [|summary| summary.mean; 2], 1.0),
+            )
+            .prints(printed::ratios()),
     ]
 }
 
@@ -428,7 +435,8 @@ fn target(curves: &Curves) -> Claim {
     By::Resampling.in_all(
         "the error of Leverage SHAP with deterministic counts is at most 0.75 of Optimized Kernel SHAP's",
         "target of this project",
-        "an average of the ratios, of means or of medians, over all entries with m < 2^n or over those at m = 10n",
+        "an average of the ratios, of means or of medians, over all entries with m < 2^n or over those at m \
+         = 10n",
         averages.map(|average| average.below(0.75)),
     )
 }

@@ -282,14 +282,18 @@ pub(super) fn bounds(session: &Session) -> Result<Made> {
         tables: vec![constants(&games, &gradients), table(&all)],
         claims: claims(&all, &games, &gradients),
         notes: notes![
-            "the paper's simulated regression task with few features, so that games are known whole: C is the largest |v(S)|, D is 1.1 ‖φ*‖; \
-             iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance sampling; one coalition a step",
-            "F has the Hessian 2XᵀWX, whose smallest eigenvalue is 2(1 − 1/d); printed is 1 − 1/d. F is strongly convex with any μ up to the \
-             smallest eigenvalue, so the printed μ is valid, and bounds with it are larger than they need be",
-            "claims of the paper are judged with what it prints: μ = 1 − 1/d, steps by this μ, and κ = B/μ by it. The sum that it prints for κ is \
-             twice B/μ, so that bounds with the sum are larger still and hold with these",
-            "for steps as 1/√t the sums of the paper's source come to 3DB/√T, where 2DB/√T is printed; from 3DB/√T follows 6Dκ/√T with \
-             κ = B/(2(1 − 1/d)), which is 3Dκ/√T with the printed μ: the printed 4Dκ/√T is true, though not by the steps that lead to it",
+            "the paper's simulated regression task with few features, so that games are known whole: C is \
+             the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance \
+             sampling; one coalition a step",
+            "F has the Hessian 2XᵀWX, whose smallest eigenvalue is 2(1 − 1/d); printed is 1 − 1/d. F is \
+             strongly convex with any μ up to the smallest eigenvalue, so the printed μ is valid, and bounds \
+             with it are larger than they need be",
+            "claims of the paper are judged with what it prints: μ = 1 − 1/d, steps by this μ, and κ = B/μ \
+             by it. The sum that it prints for κ is twice B/μ, so that bounds with the sum are larger still \
+             and hold with these",
+            "for steps as 1/√t the sums of the paper's source come to 3DB/√T, where 2DB/√T is printed; from \
+             3DB/√T follows 6Dκ/√T with κ = B/(2(1 − 1/d)), which is 3Dκ/√T with the printed μ: the printed \
+             4Dκ/√T is true, though not by the steps that lead to it",
         ],
         datasets: Vec::new(),
     })
@@ -366,14 +370,16 @@ fn convexity() -> [Claim; 4] {
         Claim::fact(
             "F is μ-strongly convex with μ = 1 − 1/d",
             "sections 4.1 and 4.2",
-            "the smallest eigenvalue of the Hessian of F, found from F by second differences, is at least 1 − 1/d",
+            "the smallest eigenvalue of the Hessian of F, found from F by second differences, is at least 1 \
+             − 1/d",
             are(&|d, spectrum| spectrum.smallest() >= printed(d) - 1e-9),
             format!("smallest eigenvalues, {}", seen(&Spectrum::smallest)),
         ),
         Claim::fact(
             "1 − 1/d is the smallest eigenvalue of the Hessian of F",
             "section 4.2, appendix 8.1",
-            "the smallest eigenvalue of the Hessian of F, found from F by second differences, is 1 − 1/d, to 1e-9",
+            "the smallest eigenvalue of the Hessian of F, found from F by second differences, is 1 − 1/d, to \
+             1e-9",
             are(&|d, spectrum| near(spectrum.smallest(), printed(d))),
             format!("smallest eigenvalues, {}", seen(&Spectrum::smallest)),
         ),
@@ -453,8 +459,9 @@ fn rate(all: &[Series], claim: &str, kind: Kind, power: f64, constants: Constant
         claim,
         source(constants),
         &format!(
-            "a number of features, and the slope or the bound; it agrees if the slope of ln mean error in ln T is below {:.1}, or if the mean \
-             over games of the error in units of its bound is below 1 at every T. Where no other method contradicts the slope, there is no verdict",
+            "a number of features, and the slope or the bound; it agrees if the slope of ln mean error in ln \
+             T is below {:.1}, or if the mean over games of the error in units of its bound is below 1 at \
+             every T. Where no other method contradicts the slope, there is no verdict",
             SLACK - power
         ),
         cases,
@@ -497,13 +504,20 @@ fn constant_steps(all: &[Series], constants: Constants) -> Claim {
     }
     By::Resampling.in_all(
         match constants {
-            Constants::Printed => "with a constant step the mean squared error of the last iterate is at most (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ",
-            Constants::Corrected => "by the smallest eigenvalue: with a constant step the mean squared error of the last iterate is at most (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ",
+            Constants::Printed => {
+                "with a constant step the mean squared error of the last iterate is at \
+                most (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ"
+            }
+            Constants::Corrected => {
+                "by the smallest eigenvalue: with a constant step the mean squared error \
+                of the last iterate is at most (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ"
+            }
         },
         source(constants),
         &format!(
-            "a number of features, and the bound or what is left in the end; it agrees if the mean over games of the error in units of its bound is \
-             below 1 at every T and γ, or if the slope of ln error in ln γ, its mean over games, after {} and {} steps is within {PROPORTION} of 1",
+            "a number of features, and the bound or what is left in the end; it agrees if the mean over \
+             games of the error in units of its bound is below 1 at every T and γ, or if the slope of ln \
+             error in ln γ, its mean over games, after {} and {} steps is within {PROPORTION} of 1",
             STEPS[STEPS.len() - 2],
             STEPS[STEPS.len() - 1]
         ),

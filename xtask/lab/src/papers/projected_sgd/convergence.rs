@@ -42,8 +42,9 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
     let mut notes = super::notes::notes();
     notes.push("the truth is exact, by enumeration of all 65 536 coalitions".to_owned());
     notes.push(format!(
-        "the authors' notebooks (publications/experiments of their repository) plot d = 16 from T = {FIRST_PLOTTED} on, up to 30 000 evaluations; \
-         what they plot as classical Monte Carlo is their optimized Monte Carlo at half of T, none of its own runs"
+        "the authors' notebooks (publications/experiments of their repository) plot d = 16 from T = \
+         {FIRST_PLOTTED} on, up to 30 000 evaluations; what they plot as classical Monte Carlo is their \
+         optimized Monte Carlo at half of T, none of its own runs"
     ));
     let panels = measured
         .iter()
@@ -71,7 +72,8 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
     let of_paper = variance_of_paper(session, measured[0].setting, TRUTH_OF_PAPER)?;
     let claims = vec![
         outperforms(
-            "with strong interactions and a strongly non-linear link Monte Carlo needs more time to decrease its error than gradients",
+            "with strong interactions and a strongly non-linear link Monte Carlo needs more time to decrease \
+             its error than gradients",
             "section 5.2, figure 3",
             &measured,
             &Method::gradients(HIGH),
@@ -90,9 +92,9 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
     ];
     let mut notes = super::notes::notes();
     notes.push(format!(
-        "the truth is the mean over {} random orders and their reverses; its own squared error, by its standard errors, is {}; that of the \
-         paper's truth, {TRUTH_OF_PAPER} iterations of optimized Monte Carlo, is {}; errors below {ABOVE_NOISE} times that of the truth are \
-         no evidence",
+        "the truth is the mean over {} random orders and their reverses; its own squared error, by its \
+         standard errors, is {}; that of the paper's truth, {TRUTH_OF_PAPER} iterations of optimized Monte \
+         Carlo, is {}; errors below {ABOVE_NOISE} times that of the truth are no evidence",
         measured[0].truths.first().and_then(|truth| truth.orders).unwrap_or_default(),
         significant(measured[0].noise()),
         significant(of_paper),
@@ -148,7 +150,8 @@ fn legend(measured: &Measured) -> Vec<(String, Style)> {
 
 fn note(session: &Session) -> String {
     format!(
-        "Mean over {} pairs with the 95 % interval of its logarithm; methods with a star are not in the paper.",
+        "Mean over {} pairs with the 95 % interval of its logarithm; methods with a star are not in the \
+         paper.",
         session.runs
     )
 }
@@ -263,10 +266,12 @@ fn all_outperform(measured: &[Measured], methods: Vec<Method>, classical: Classi
         }
     }
     let claim = judge(
-        "all the proposed methods outperform the classical Monte Carlo algorithm both in classification and regression",
+        "all the proposed methods outperform the classical Monte Carlo algorithm both in classification and \
+         regression",
         "section 5.2, figure 2; abstract",
         &format!(
-            "a proposed method on a task against classical Monte Carlo, at T ≥ {FIRST_PLOTTED}, which is where the plots of the authors begin,"
+            "a proposed method on a task against classical Monte Carlo, at T ≥ {FIRST_PLOTTED}, which is \
+             where the plots of the authors begin,"
         ),
         plotted,
     );
@@ -302,8 +307,8 @@ fn halves(measured: &[Measured]) -> Claim {
         "at half the evaluations optimized Monte Carlo has no larger error than classical Monte Carlo",
         "this project, beside section 3",
         &format!(
-            "a task and a number T of orders; it agrees if the error of optimized Monte Carlo is below {NO_MORE} times that of the classical at twice \
-             the budget on the same pair"
+            "a task and a number T of orders; it agrees if the error of optimized Monte Carlo is below \
+             {NO_MORE} times that of the classical at twice the budget on the same pair"
         ),
         cases,
     )
@@ -329,7 +334,8 @@ fn precise_enough(measured: &Measured, of_paper: f64) -> Claim {
     By::StandardError.in_all(
         &format!("{TRUTH_OF_PAPER} iterations of optimized Monte Carlo can stand for the truth"),
         "section 5.2, figure 3",
-        "a method of the paper at a budget; it agrees if its mean error over the pairs is above ten times the squared error of that truth",
+        "a method of the paper at a budget; it agrees if its mean error over the pairs is above ten times \
+         the squared error of that truth",
         own_methods(measured).into_iter().filter_map(of_pairs).flatten(),
     )
     .and(&format!("squared error of that truth {}", significant(of_paper)))

@@ -64,7 +64,8 @@ pub(super) fn divides_by_two(settings: &[Setting], seed: u64) -> Result<Claim> {
         let (once, twice) = (counted(optimized)?, counted(classical)?);
         is_half &= 2 * once == twice;
         seen.push(format!(
-            "{}, d = {}: {once} for {twice} ({} with v(r) evaluated anew in each order, as algorithm 1 prints it; {} where v(M) is evaluated once, too)",
+            "{}, d = {}: {once} for {twice} ({} with v(r) evaluated anew in each order, as algorithm 1 \
+             prints it; {} where v(M) is evaluated once, too)",
             setting.task.title(),
             setting.players,
             once + ORDERS as u64,
@@ -75,8 +76,8 @@ pub(super) fn divides_by_two(settings: &[Setting], seed: u64) -> Result<Claim> {
         "optimized Monte Carlo divides by two the use of the reward function",
         "section 3",
         &format!(
-            "of {ORDERS} contributions for each player algorithm 1, in which v(r) = 0 is known, takes half of the evaluations of the classical \
-             algorithm, by count"
+            "of {ORDERS} contributions for each player algorithm 1, in which v(r) = 0 is known, takes half \
+             of the evaluations of the classical algorithm, by count"
         ),
         (!settings.is_empty()).then_some(is_half),
         seen.join("; "),

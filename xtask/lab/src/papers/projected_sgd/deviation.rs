@@ -76,7 +76,10 @@ pub(super) fn deviation(session: &Session) -> Result<Made> {
         figure: Some(figure(&one_step, &alike)),
         tables: vec![
             inequality(&one_step),
-            alike.table("Two players, all T draws the same: the logarithm (base 10) of its probability and of its bound by appendix 8.2"),
+            alike.table(
+                "Two players, all T draws the same: the logarithm (base 10) of its probability and \
+                of its bound by appendix 8.2",
+            ),
             shares(&tails),
         ],
         claims: vec![
@@ -88,7 +91,8 @@ pub(super) fn deviation(session: &Session) -> Result<Made> {
             ),
             square_root(&tails, &alike),
             alike.judge(
-                "with a constant step P(‖φ_T − φ*‖² ≥ ε) is at most 2 exp(−(ε/(ρ^T ‖φ_0 − φ*‖² + γB²/μ) − 2)²/16) for all ε",
+                "with a constant step P(‖φ_T − φ*‖² ≥ ε) is at most 2 exp(−(ε/(ρ^T ‖φ_0 − φ*‖² + γB²/μ) − \
+                 2)²/16) for all ε",
                 PrintedRule::Constant(0.0),
                 &tails,
             ),
@@ -106,9 +110,10 @@ pub(super) fn deviation(session: &Session) -> Result<Made> {
         notes: {
             let mut notes = markov::notes(&tails);
             notes.push(
-                "what holds in place of the deviation inequality is the inequality of Azuma and Hoeffding: by importance sampling every gradient, \
-                 and not only the mean of their squares, is within B. With steps as 1/√t it gives more than appendix 8.2 prints; with steps as 1/t \
-                 a tail as exp(−ε²T), and not as exp(−ε²T²)"
+                "what holds in place of the deviation inequality is the inequality of Azuma and Hoeffding: \
+                 by importance sampling every gradient, and not only the mean of their squares, is within B. \
+                 With steps as 1/√t it gives more than appendix 8.2 prints; with steps as 1/t a tail as \
+                 exp(−ε²T), and not as exp(−ε²T²)"
                     .to_owned(),
             );
             notes
@@ -137,8 +142,9 @@ fn of_any_number(one_step: &Law) -> Claim {
     Claim::fact(
         "E[Z] ≤ A implies P(Z ≥ A(2 + 4a)) ≤ 2 exp(−a²), for all a and A",
         "section 4.2, appendix 8.2",
-        "it is so of a Z that is A(2 + 4a) with the probability 1/(2 + 4a) and else 0, and of the squared error of the paper's algorithm after a \
-         step in a game where one coalition of four of eight players is worth 1 and all others nothing (A = E[Z], exact over all coalitions)",
+        "it is so of a Z that is A(2 + 4a) with the probability 1/(2 + 4a) and else 0, and of the squared \
+         error of the paper's algorithm after a step in a game where one coalition of four of eight players \
+         is worth 1 and all others nothing (A = E[Z], exact over all coalitions)",
         Some(DEVIATIONS.into_iter().all(holds)),
         seen.join("; "),
     )
@@ -181,12 +187,16 @@ impl Alike {
         Claim::fact(
             claim,
             "appendix 8.2",
-            "in a game of two players, v({1}) = v({2}) = 1 and v(M) = 0, the probability 2^(1−T) that all T draws are the same is no larger than \
-             the bound at the error that this leads to, κ being the largest that is printed",
+            "in a game of two players, v({1}) = v({2}) = 1 and v(M) = 0, the probability 2^(1−T) that all T \
+             draws are the same is no larger than the bound at the error that this leads to, κ being the \
+             largest that is printed",
             Some(self.of(rule).all(AlikeDraws::is_bounded)),
             seen.join("; "),
         )
-        .and(&format!("of {} shares of runs with 3 and 4 features {above} are above the bound", measured(tails, rule).count()))
+        .and(&format!(
+            "of {} shares of runs with 3 and 4 features {above} are above the bound",
+            measured(tails, rule).count()
+        ))
     }
 
     fn table(&self, caption: &str) -> Table {
@@ -311,8 +321,9 @@ fn square_root(tails: &[Tail], alike: &Alike) -> Claim {
     By::Counts.in_all(
         "with steps 2D/(B√t) P(‖φ̄ − φ*‖² ≥ ε) is at most 2 exp(−(ε√T/(4Dκ) − 2)²/16) for all ε",
         "appendix 8.2",
-        "a number of features, a T and an ε = A(2 + 4a) that an error can reach, and it agrees if the share of runs with an error of at least ε is \
-         below the bound; or the event that all draws are the same; or whether the bound follows from what was shown in another way",
+        "a number of features, a T and an ε = A(2 + 4a) that an error can reach, and it agrees if the share \
+         of runs with an error of at least ε is below the bound; or the event that all draws are the same; \
+         or whether the bound follows from what was shown in another way",
         cases,
     )
 }
@@ -321,7 +332,8 @@ fn own(claim: &str, tails: &[Tail], rule: PrintedRule) -> Claim {
     By::Counts.in_all(
         claim,
         "this project, in place of appendix 8.2",
-        "a number of features, a T and an a; it agrees if the share of runs with an error of at least that is below exp(−a²)",
+        "a number of features, a T and an a; it agrees if the share of runs with an error of at least that \
+         is below exp(−a²)",
         measured_by_own(tails, rule).map(Share::case),
     )
 }
@@ -401,7 +413,9 @@ fn figure(one_step: &Law, alike: &Alike) -> Figure {
         ],
         columns: 3,
         legend: Vec::new(),
-        note: "Dashes: what is printed. Left, red: two points; blue: the error after one step. Right, below the dashes: more probable than the bound allows.".to_owned(),
+        note: "Dashes: what is printed. Left, red: two points; blue: the error after one step. Right, below \
+            the dashes: more probable than the bound allows."
+            .to_owned(),
     }
 }
 

@@ -56,11 +56,12 @@ pub(super) fn interactions(session: &Session) -> Result<Made> {
     let high = measure(session, setting, &Method::proposed(HIGH), &passes(session, HIGH))?;
     let mut notes = super::notes::notes();
     notes.extend(notes![
-        "the reward is the logistic function of (Σz² − median)/width, from nearly additive (width 64) to the paper's classification (width 0), \
-         on the same pairs",
-        "classification with d = 300 is that of figure 3, with its truth and its T; there is no share of interactions of so many features",
-        "share of interactions: Σ_S w_S (v(S) − Σ_{j∈S} φ_j)² over the same sum with v(M)/d in place of φ_j, w_S the weights of the paper's \
-         regression; 0 in an additive game",
+        "the reward is the logistic function of (Σz² − median)/width, from nearly additive (width 64) to the \
+         paper's classification (width 0), on the same pairs",
+        "classification with d = 300 is that of figure 3, with its truth and its T; there is no share of \
+         interactions of so many features",
+        "share of interactions: Σ_S w_S (v(S) − Σ_{j∈S} φ_j)² over the same sum with v(M)/d in place of φ_j, \
+         w_S the weights of the paper's regression; 0 in an additive game",
     ]);
     Ok(Made {
         data: table("data", &points),
@@ -146,7 +147,8 @@ fn weak(points: &[Point]) -> Claim {
 fn strong(points: &[Point], high: &Measured) -> Claim {
     let last = &points[points.len() - 1];
     judge(
-        "when the output depends more strongly on associations of attributes, gradients offer interesting results",
+        "when the output depends more strongly on associations of attributes, gradients offer interesting \
+         results",
         "section 6",
         "a gradient against optimized Monte Carlo in classification with 16 or 300 features",
         cases(high).into_iter().chain(cases(&last.measured)).collect(),
@@ -197,6 +199,8 @@ fn drawn(points: &[Point]) -> Figure {
         panels: (0..PASSES.len()).map(panel).collect(),
         columns: PASSES.len(),
         legend: Method::gradients(LOW).into_iter().map(|method| (method.title(), method.style())).collect(),
-        note: "Dashes: as good as optimized Monte Carlo. Left nearly additive, right the paper's classification.".to_owned(),
+        note: "Dashes: as good as optimized Monte Carlo. Left nearly additive, right the paper's \
+            classification."
+            .to_owned(),
     }
 }

@@ -52,11 +52,12 @@ pub(super) fn markov(session: &Session) -> Result<Made> {
 pub(super) fn notes(tails: &[Tail]) -> Vec<String> {
     let runs = tails.first().map_or(0, Tail::runs);
     notes![
-        "the paper's simulated regression task with 3 and 4 features, the first game of each, known whole: C is the largest |v(S)|, D is \
-         1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance sampling; one coalition a step; steps, averages and bounds by the \
-         printed μ = 1 − 1/d, κ = B/μ",
+        "the paper's simulated regression task with 3 and 4 features, the first game of each, known whole: C \
+         is the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance \
+         sampling; one coalition a step; steps, averages and bounds by the printed μ = 1 − 1/d, κ = B/μ",
         format!(
-            "{runs} runs of each rule in each game; errors are in units of D²; none can be above {LARGEST}, the squared diameter of the ball"
+            "{runs} runs of each rule in each game; errors are in units of D²; none can be above {LARGEST}, \
+             the squared diameter of the ball"
         ),
     ]
 }
@@ -98,8 +99,8 @@ fn judge(claim: &str, tails: &[&Tail]) -> Claim {
             claim,
             "section 4.2",
             &format!(
-                "a number of features, a T and an ε, {} times the bound A of the mean, as long as an error can be as large; it agrees if the share \
-                 of runs with an error of at least ε is below A/ε",
+                "a number of features, a T and an ε, {} times the bound A of the mean, as long as an error \
+                 can be as large; it agrees if the share of runs with an error of at least ε is below A/ε",
                 TIMES.map(|times| times.to_string()).join(", ")
             ),
             cases,

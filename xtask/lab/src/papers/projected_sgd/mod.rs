@@ -47,8 +47,8 @@ use crate::reproduce::catalogue::{Contest, Paper, artefact};
 /// The paper and its artefacts.
 pub(crate) const PAPER: Paper = Paper {
     name: "projected-sgd",
-    citation: "Grah and Thouvenot, A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance, \
-               CD-MAKE 2020",
+    citation: "Grah and Thouvenot, A projected stochastic gradient algorithm for estimating Shapley value \
+               applied in attribute importance, CD-MAKE 2020",
     bibtex: r#"@inproceedings{grah2020projected,
   title     = {A projected stochastic gradient algorithm for estimating {Shapley} value applied in attribute importance},
   author    = {Grah, Simon and Thouvenot, Vincent},
@@ -81,12 +81,14 @@ pub(crate) const PAPER: Paper = Paper {
         ),
         artefact(
             "interactions",
-            "squared error of gradients over that of optimized Monte Carlo, from no interactions to strong ones",
+            "squared error of gradients over that of optimized Monte Carlo, from no interactions to strong \
+             ones",
             interactions::interactions,
         ),
         artefact(
             "bounds",
-            "mean squared errors of stochastic gradients beside the bounds of section 4.2, with their constants",
+            "mean squared errors of stochastic gradients beside the bounds of section 4.2, with their \
+             constants",
             bounds::bounds,
         ),
         artefact(
@@ -96,7 +98,8 @@ pub(crate) const PAPER: Paper = Paper {
         ),
         artefact(
             "deviation",
-            "the deviation inequality, the high-probability bounds of appendix 8.2, and what holds in their place",
+            "the deviation inequality, the high-probability bounds of appendix 8.2, and what holds in their \
+             place",
             deviation::deviation,
         ),
     ],

@@ -58,8 +58,8 @@ pub(super) fn steps(session: &Session) -> Result<Made> {
         .collect::<Result<Vec<Measured>>>()?;
     let mut notes = super::notes::notes();
     notes.push(format!(
-        "{} pairs for each task, none of which is among those of figures 2 and 3; step sizes {}; a step size at which the iterates of a \
-         pair diverge has no mean",
+        "{} pairs for each task, none of which is among those of figures 2 and 3; step sizes {}; a step size \
+         at which the iterates of a pair diverge has no mean",
         pairs(session),
         SIZES.map(|size| size.to_string()).join(", ")
     ));
@@ -149,8 +149,8 @@ fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
         "the step sizes displayed are the best ones found",
         "section 5.2",
         &format!(
-            "a task, a rule and a budget; it agrees if the mean error with the paper's step is at most {AMONG_THE_BEST} times the least of all \
-             sizes with this rule"
+            "a task, a rule and a budget; it agrees if the mean error with the paper's step is at most \
+             {AMONG_THE_BEST} times the least of all sizes with this rule"
         ),
         cases,
     )
@@ -173,7 +173,8 @@ fn square_root_beats_inverse(measured: &[Measured]) -> Claim {
     By::Resampling.in_all(
         "of decreasing steps 1/√t is best",
         "section 5.2: the only decreasing rule that is displayed",
-        "a task and a budget; it agrees if the mean error with the best 1/√t step is below that with the best 1/t step",
+        "a task and a budget; it agrees if the mean error with the best 1/√t step is below that with the \
+         best 1/t step",
         cases,
     )
 }
@@ -193,8 +194,8 @@ fn last_iterate_flattens(measured: &[Measured]) -> Claim {
     By::Resampling.in_all(
         "the last iterate of a constant step converges fast towards an imprecise solution",
         "section 4.2",
-        "a task with the paper's constant step; it agrees if from the smaller budget to the larger, at least 8 times it, the mean error of the \
-         last iterate falls by less than a factor of 2",
+        "a task with the paper's constant step; it agrees if from the smaller budget to the larger, at least \
+         8 times it, the mean error of the last iterate falls by less than a factor of 2",
         cases,
     )
 }
@@ -274,12 +275,18 @@ fn drawn(measured: &[Measured]) -> Figure {
     };
     Figure {
         title: "Squared error against step size on held-out pairs".to_owned(),
-        panels: (0..2).flat_map(|level| measured.iter().map(move |one| (one, level))).map(|(o, l)| panel(o, l)).collect(),
+        panels: (0..2)
+            .flat_map(|level| measured.iter().map(move |one| (one, level)))
+            .map(|(o, l)| panel(o, l))
+            .collect(),
         columns: measured.len(),
         legend: kinds()
             .map(|(rule, answer)| (format!("{}, {}", rule.title(), answer.title()), style(rule, answer)))
             .collect(),
-        note: "Dashes: the step of the paper with this rule. Errors above ten times the mean squared norm of φ are drawn there.".to_owned(),
+        note:
+            "Dashes: the step of the paper with this rule. Errors above ten times the mean squared norm of \
+            φ are drawn there."
+                .to_owned(),
     }
 }
 

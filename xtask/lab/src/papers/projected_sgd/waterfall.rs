@@ -61,24 +61,26 @@ pub(super) fn fig1(session: &Session) -> Result<Made> {
     let (mut notes, mut tables) = (Vec::new(), Vec::new());
     let (recidivist, quality) = compas(session)?;
     notes.push(format!(
-        "COMPAS: the paper's model is not published, so its 70 %, 14 %, 46 % and 9 % cannot be met; ours is a logistic regression of \
-         \"score Medium or High\" (with which individuals like the paper's come near its 70 %) trained by this program on four of five rows \
-         (accuracy {:.3} on the {} others, {:.3} by the more frequent class)",
+        "COMPAS: the paper's model is not published, so its 70 %, 14 %, 46 % and 9 % cannot be met; ours is \
+         a logistic regression of \"score Medium or High\" (with which individuals like the paper's come \
+         near its 70 %) trained by this program on four of five rows (accuracy {:.3} on the {} others, {:.3} \
+         by the more frequent class)",
         quality.accuracy, quality.rows, quality.accuracy_of_majority
     ));
     notes.push(format!(
-        "COMPAS: explained is, of the rows held out of age 21 without priors as in the paper's figure, that whose probability is nearest \
-         to the paper's {PROBABILITY_OF_PAPER}; references: {REFERENCES} rows drawn from those trained on that are not predicted recidivist"
+        "COMPAS: explained is, of the rows held out of age 21 without priors as in the paper's figure, that \
+         whose probability is nearest to the paper's {PROBABILITY_OF_PAPER}; references: {REFERENCES} rows \
+         drawn from those trained on that are not predicted recidivist"
     ));
     tables.push(quality_table(&quality));
     let waterfalls = [recidivist, diabetes(session)?];
     notes.push(format!(
-        "diabetes: the embedded XGBoost model; explained is a row drawn from those predicted above the median, against {REFERENCES} drawn \
-         from those below"
+        "diabetes: the embedded XGBoost model; explained is a row drawn from those predicted above the \
+         median, against {REFERENCES} drawn from those below"
     ));
     notes.push(format!(
-        "values are exact: all coalitions, each averaged over the references; beside them Algorithm 1 with {ITERATIONS} iterations, one \
-         reference drawn for each"
+        "values are exact: all coalitions, each averaged over the references; beside them Algorithm 1 with \
+         {ITERATIONS} iterations, one reference drawn for each"
     ));
     tables.insert(0, table("Importance of each attribute", &waterfalls));
     let adds_up = [
@@ -248,8 +250,8 @@ fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
         "Algorithm 1 with a reference drawn for each iteration estimates these values",
         "section 3",
         &format!(
-            "an attribute; it agrees if the estimate of {ITERATIONS} iterations, with its standard error, is within {} % of the largest value from the \
-             exact one",
+            "an attribute; it agrees if the estimate of {ITERATIONS} iterations, with its standard error, is \
+             within {} % of the largest value from the exact one",
             100.0 * PRECISE
         ),
         cases,

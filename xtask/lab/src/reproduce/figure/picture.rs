@@ -54,8 +54,9 @@ impl Picture {
     /// Returns the picture as an SVG element that keeps its pixels square.
     pub(super) fn svg(&self, left: f64, top: f64, width: f64, height: f64) -> Result<String> {
         Ok(format!(
-            "<image x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" \
-             style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{}\"/>\n",
+            "<image x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" \
+             preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" \
+             href=\"data:image/png;base64,{}\"/>\n",
             base64(&png(&self.bytes, self.width, self.height)?)
         ))
     }

@@ -221,7 +221,8 @@ fn rule(case: &str, by: By, needed: Needed) -> String {
     rule.push_str(by.words());
     if by != By::Nothing {
         rule.push_str(&format!(
-            "; by chance alone {} % of such claims have a case for it, as many one against (Holm, over the cases)",
+            "; by chance alone {} % of such claims have a case for it, as many one against (Holm, over the \
+             cases)",
             100.0 * FALSE_ALARM
         ));
     }
@@ -344,7 +345,8 @@ mod tests {
         );
         assert_eq!(
             claim.evidence,
-            "of 4 cases 2 beyond chance for it, 1 against, 1 undecided; for it: 0; 3; against: 1; undecided: 2"
+            "of 4 cases 2 beyond chance for it, 1 against, 1 undecided; for it: 0; 3; against: 1; undecided: \
+             2"
         );
     }
 

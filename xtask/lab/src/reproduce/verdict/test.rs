@@ -29,14 +29,17 @@ impl By {
         match self {
             Self::Nothing => "nothing is drawn, so chance has no part",
             Self::SignedRanks => {
-                "tested run by run by Wilcoxon's signed ranks; chance: at the limit either sign is as probable in every run, whatever its size"
+                "tested run by run by Wilcoxon's signed ranks; chance: at the limit either sign is as \
+                 probable in every run, whatever its size"
             }
             Self::StandardError => {
-                "tested by its mean over the runs and the standard error of this, with Student's t; chance: the truth is at the limit"
+                "tested by its mean over the runs and the standard error of this, with Student's t; chance: \
+                 the truth is at the limit"
             }
             Self::Counts => "tested by the binomial law; chance: the true share is at the limit",
             Self::Resampling => {
-                "tested by the bootstrap, runs drawn again with replacement; chance: the share of these on the other side of the limit"
+                "tested by the bootstrap, runs drawn again with replacement; chance: the share of these on \
+                 the other side of the limit"
             }
             Self::Fit => "tested by χ²; chance: the draws are from the law",
         }

@@ -349,8 +349,9 @@ mod tests {
         assert!(CIFAR_DEER_HORSE.read(&library).unwrap().is_none());
         assert_eq!(
             AG_NEWS.files.how_to_get_it(),
-            "not embedded: put ag_news.csv (SHA-256 e806f43cc784…), ag_news_vocab.txt (SHA-256 3100247e42ad…) and ag_news_bag.onnx \
-             (SHA-256 50530b99b92f…) into a folder and name it with --data or APPORTION_DATA"
+            "not embedded: put ag_news.csv (SHA-256 e806f43cc784…), ag_news_vocab.txt (SHA-256 \
+             3100247e42ad…) and ag_news_bag.onnx (SHA-256 50530b99b92f…) into a folder and name it with \
+             --data or APPORTION_DATA"
         );
         assert!(MNIST38.files.how_to_get_it().contains("mnist38_full_train.npy"));
     }

@@ -306,16 +306,20 @@ pub(crate) fn theorems(session: &Session) -> Result<Made> {
         tables: vec![table(&all), myerson::table(&graphs)],
         claims,
         notes: notes![
-            "exact: seven binary features and a label, ln P(x, y) with normal couplings of neighbours and of the label; those of a block of three \
-             features as drawn, all others times the memory. Explained is the feature in the middle of the block, v_x(S) = E[ln P(Y | x_S) | x]",
-            "equation 6 weighs a connected set as if it had two neighbours outside, also where these are beyond the neighbourhood: its weights sum \
-             to 8/15 (k = 1) and 9/14 (k = 2), so that the value of a feature which depends on nobody is not its own. Counted in the \
-             neighbourhood, the weights sum to 1, and the theorem's proof holds for them",
-            "as Myerson: the contribution is that of the component that the feature is in, which differs from v(U) − v(U \\ i) where the parts of \
-             U \\ i depend on each other; the theorem says nothing of it",
-            "Myerson value (section 4.2): d players, neighbourhoods of order d, so that all players are in each of them; games in which disconnected sets \
-             add up, as condition 12 has it",
-            "with other neighbours: the same value on a line in another order, beside the ε of the true neighbourhood",
+            "exact: seven binary features and a label, ln P(x, y) with normal couplings of neighbours and of \
+             the label; those of a block of three features as drawn, all others times the memory. Explained \
+             is the feature in the middle of the block, v_x(S) = E[ln P(Y | x_S) | x]",
+            "equation 6 weighs a connected set as if it had two neighbours outside, also where these are \
+             beyond the neighbourhood: its weights sum to 8/15 (k = 1) and 9/14 (k = 2), so that the value \
+             of a feature which depends on nobody is not its own. Counted in the neighbourhood, the weights \
+             sum to 1, and the theorem's proof holds for them",
+            "as Myerson: the contribution is that of the component that the feature is in, which differs \
+             from v(U) − v(U \\ i) where the parts of U \\ i depend on each other; the theorem says nothing \
+             of it",
+            "Myerson value (section 4.2): d players, neighbourhoods of order d, so that all players are in \
+             each of them; games in which disconnected sets add up, as condition 12 has it",
+            "with other neighbours: the same value on a line in another order, beside the ε of the true \
+             neighbourhood",
         ],
         datasets: Vec::new(),
     })
@@ -366,7 +370,8 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             &[Kind::LocalElsewhere],
         ),
         independent(
-            "L-Shapley is the Shapley value where a feature is independent of those outside its neighbourhood",
+            "L-Shapley is the Shapley value where a feature is independent of those outside its \
+             neighbourhood",
             "theorem 1",
             &[Kind::Local],
         ),
@@ -383,15 +388,18 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             &[Kind::MarginalElsewhere],
         ),
         independent(
-            "C-Shapley, boundaries counted in the neighbourhood, is the Shapley value where a feature is independent of those outside it",
+            "C-Shapley, boundaries counted in the neighbourhood, is the Shapley value where a feature is \
+             independent of those outside it",
             "this project, in place of theorem 2",
             &[Kind::Marginal],
         ),
         By::SignedRanks.in_all(
-            "errors of L-Shapley and C-Shapley (boundaries counted in the neighbourhood) fall with ε at least in proportion",
+            "errors of L-Shapley and C-Shapley (boundaries counted in the neighbourhood) fall with ε at \
+             least in proportion",
             "theorems 1 and 2",
             &format!(
-                "a value and an order; it agrees if the slope of ln error in ln ε over memories of 1/256 to 1/16 is above {:.1} in a run",
+                "a value and an order; it agrees if the slope of ln error in ln ε over memories of 1/256 to \
+                 1/16 is above {:.1} in a run",
                 1.0 - SLACK
             ),
             slopes,
@@ -441,9 +449,9 @@ fn figure(all: &[Series]) -> Figure {
         panels: vec![panel(0), panel(1)],
         columns: 2,
         legend,
-        note:
-            "Dashes: 4ε and 6ε. Points: means over the laws, memory 1/256 to 1. With a star: not in the paper."
-                .to_owned(),
+        note: "Dashes: 4ε and 6ε. Points: means over the laws, memory 1/256 to 1. With a star: not in the \
+             paper."
+            .to_owned(),
     }
 }
 

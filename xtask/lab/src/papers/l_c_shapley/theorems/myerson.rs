@@ -125,7 +125,8 @@ pub(super) fn claims(all: &[Compared]) -> Result<Vec<Claim>> {
         all.iter().map(words).collect::<Vec<_>>().join("; ")
     };
     let is_myerson = |of: fn(&Compared) -> f64| Some(all.iter().all(|one| of(one) <= ROUNDING));
-    let rule = "the two differ by at most 1e-12 in every game in which disconnected sets add up, on every graph here";
+    let rule = "the two differ by at most 1e-12 in every game in which disconnected sets add up, on every \
+        graph here";
     let [printed, myerson] = counterexample()?.map(significant);
     let sets = |one: &Compared| {
         let Compared { graph, players, connected, with_two, agreeing, .. } = one;
@@ -140,21 +141,23 @@ pub(super) fn claims(all: &[Compared]) -> Result<Vec<Claim>> {
             rule,
             is_myerson(|one| one.printed),
             format!(
-                "two players next to each other, worth 1 together and 0 alone: equation 6 gives each {printed}, the Myerson value {myerson}; \
-                 largest differences where one coalition is worth 1: {}",
+                "two players next to each other, worth 1 together and 0 alone: equation 6 gives each \
+                 {printed}, the Myerson value {myerson}; largest differences where one coalition is worth 1: \
+                 {}",
                 furthest(|one| one.printed)
             ),
         ),
         Claim::fact(
-            "C-Shapley of order d is exactly the Myerson value if a connected set of u players with b neighbours outside has the coefficient \
-             (u − 1)! b!/(u + b)!",
+            "C-Shapley of order d is exactly the Myerson value if a connected set of u players with b \
+             neighbours outside has the coefficient (u − 1)! b!/(u + b)!",
             "this project, in place of section 4.2",
             rule,
             is_myerson(|one| one.counted),
             format!("largest differences: {}", furthest(|one| one.counted)),
         ),
         Claim::fact(
-            "equation 6 has the Myerson value's coefficient for connected sets with exactly two neighbours outside, and for no others",
+            "equation 6 has the Myerson value's coefficient for connected sets with exactly two neighbours \
+             outside, and for no others",
             "this project, beside lemma 1 of appendix B",
             "it is so of every connected set of every graph here, to 1e-12",
             Some(all.iter().all(|one| one.are_those)),
