@@ -146,7 +146,7 @@ impl Background {
 pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<f64, GameError> {
     let refuse = |problem| Err(GameError::BackgroundWeights { rows, problem });
     if weights.len() != rows {
-        return refuse(format!("{} were given", weights.len()));
+        return refuse(format!("got {}", weights.len()));
     }
     if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
         return refuse(format!("weight {row} is {}", weights[row]));
@@ -221,7 +221,7 @@ mod tests {
         assert!(matches!(Background::baseline([]), Err(GameError::Parameter { .. })));
         assert!(matches!(
             Background::rows([1.0, 2.0, 3.0], 2),
-            Err(GameError::Width { given: 1, wanted: 2, .. })
+            Err(GameError::Width { actual: 1, expected: 2, .. })
         ));
     }
 }

@@ -53,11 +53,14 @@ impl Coalitions {
     ///
     /// If there are more than 64 players, or a mask has a bit at or above `players`.
     pub fn from_masks(players: usize, masks: impl IntoIterator<Item = u64>) -> Self {
-        assert!(players <= 64, "a mask of 64 bits cannot hold {players} players");
+        assert!(players <= 64, "a mask of 64 bits cannot represent {players} players");
         let masks = masks.into_iter();
         let mut batch = Self::with_capacity(players, masks.size_hint().0);
         for mask in masks {
-            assert!(players == 64 || mask >> players == 0, "mask {mask:#b} names a player beyond {players}");
+            assert!(
+                players == 64 || mask >> players == 0,
+                "mask {mask:#b} contains a player beyond {players}"
+            );
             batch.words.extend((players > 0).then_some(mask));
             batch.sizes.push(mask.count_ones());
         }
@@ -117,7 +120,7 @@ impl Coalitions {
     ///
     /// If its number of players differs from that of the batch.
     pub fn push(&mut self, coalition: CoalitionView<'_>) {
-        assert_eq!(coalition.players(), self.players, "a coalition of another game");
+        assert_eq!(coalition.players(), self.players, "the coalition belongs to another game");
         self.words.extend_from_slice(coalition.words());
         self.sizes.push(coalition.size() as u32);
     }
@@ -138,11 +141,11 @@ impl Coalitions {
     /// If the number of words is not [`words_per_row`](Self::words_per_row), or a bit at or above `players`
     /// is set.
     pub fn push_words(&mut self, words: &[u64]) {
-        assert_eq!(words.len(), self.words_per_row(), "words of a coalition of another game");
+        assert_eq!(words.len(), self.words_per_row(), "the words belong to a coalition of another game");
         let used = self.players % 64;
         assert!(
             used == 0 || words[words.len() - 1] >> used == 0,
-            "a bit names a player beyond {}",
+            "a bit is set for a player beyond {}",
             self.players
         );
         self.push(CoalitionView::new(self.players, words));
@@ -183,7 +186,7 @@ impl Coalitions {
     ///
     /// If the numbers of players differ.
     pub fn extend(&mut self, other: &Coalitions) {
-        assert_eq!(other.players, self.players, "coalitions of another game");
+        assert_eq!(other.players, self.players, "the coalitions belong to another game");
         self.words.extend_from_slice(&other.words);
         self.sizes.extend_from_slice(&other.sizes);
     }

@@ -41,10 +41,8 @@ impl<G: Game + Clone> DerivativeGame<G> {
     pub fn new(game: G, player: usize) -> Result<Self, GameError> {
         let players = game.players();
         if player >= players {
-            let what = format!(
-                "no derivative by player {player}: the game has the players 0 to {}",
-                players as i64 - 1
-            );
+            let what =
+                format!("unknown player {player} for a derivative; players are 0 to {}", players as i64 - 1);
             return Err(GameError::Parameter { what });
         }
         let absent = SubGame::without(game, Coalition::from_members(players, [player]).view());

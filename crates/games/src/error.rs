@@ -18,10 +18,13 @@ pub enum GameError {
         source: BoxError,
     },
     /// The number of values that the model wrote is not rows × outputs.
-    #[error("the model returned {given} numbers for {rows} rows of {outputs} outputs; it must return {}", rows * outputs)]
+    #[error(
+        "the model returned {actual} values for {rows} rows of {outputs} outputs; expected {}",
+        rows * outputs
+    )]
     ModelCount {
         /// Number of values returned.
-        given: usize,
+        actual: usize,
         /// Number of rows evaluated.
         rows: usize,
         /// Number of outputs per row that the model declares.
@@ -29,7 +32,8 @@ pub enum GameError {
     },
     /// A value of the game is not finite.
     #[error(
-        "the value of coalition {coalition} (output {output}) is {value}; a game needs finite values, so check the model at that row"
+        "the value of coalition {coalition} (output {output}) is {value}; coalition values must be finite, \
+         so check the model for this row"
     )]
     NotFinite {
         /// The evaluated coalition.
@@ -43,14 +47,14 @@ pub enum GameError {
     #[error(transparent)]
     Memory(#[from] crate::memory::TooMuchMemory),
     /// The length of a row differs from the number of features.
-    #[error("{what} has {given} values, but {wanted} are wanted, one per feature")]
+    #[error("{what} has {actual} values, expected {expected} (one per feature)")]
     Width {
         /// The row: "explicand", "background row 3".
         what: String,
         /// Its length.
-        given: usize,
+        actual: usize,
         /// The expected length.
-        wanted: usize,
+        expected: usize,
     },
     /// A row contains an infinite value, and the model or the game computes with it. Models that only compare
     /// values accept infinite ones, as does the marginal game. NaN marks a missing value and is allowed.
@@ -68,7 +72,9 @@ pub enum GameError {
     /// A row of data or an explicand has a missing value, which the distribution of the conditional game does
     /// not support.
     #[error(
-        "{what} has no value in column {column}; the law of a conditional game needs all of them: fill it in or leave the row out, or use frequencies, for which a missing value is one category more"
+        "{what} has a missing value in column {column}, which the distribution of a conditional game does \
+         not support; impute it or remove the row, or use frequencies, which count missing values as a \
+         category"
     )]
     MissingValue {
         /// The row.
@@ -78,7 +84,8 @@ pub enum GameError {
     },
     /// A row has a missing value, which the model does not support.
     #[error(
-        "{what} has no value in column {column}, and the model says nothing of rows without it: fill it in or leave the row out"
+        "{what} has a missing value in column {column}, which the model does not support; impute it or \
+         remove the row"
     )]
     MissingInput {
         /// The row.
@@ -87,33 +94,35 @@ pub enum GameError {
         column: usize,
     },
     /// There are too few rows of data to fit a distribution.
-    #[error("{law} takes at least {least} rows of data, {given} were given; {hint}")]
+    #[error("{law} requires at least {min} rows of data, got {actual}; {hint}")]
     TooFewRows {
         /// The distribution.
         law: &'static str,
         /// Number of rows given.
-        given: usize,
+        actual: usize,
         /// Minimum number of rows.
-        least: usize,
+        min: usize,
         /// Advice for the user.
         hint: &'static str,
     },
     /// The matrix is not a valid covariance matrix.
-    #[error("a covariance is a finite, symmetric, positive semidefinite matrix; {problem}")]
+    #[error("the covariance must be a finite, symmetric, positive semidefinite matrix: {problem}")]
     Covariance {
         /// The reason.
         problem: String,
     },
     /// No row of the data matches the explicand on a coalition.
     #[error(
-        "no row of the data agrees with the explicand on coalition {coalition}, so that frequencies say nothing there; give more rows or coarser categories, or a fallback: the marginal law, or the nearest rows"
+        "no row of the data matches the explicand on coalition {coalition}, so the frequencies are \
+         undefined; use more rows, coarser categories, or a fallback (the marginal distribution or the \
+         nearest rows)"
     )]
     NoAgreement {
         /// The evaluated coalition.
         coalition: Coalition,
     },
     /// An edge refers to a node that the graph does not have.
-    #[error("the edge {}–{} names a node that is not there: the graph has {nodes} nodes, counted from 0", edge.0, edge.1)]
+    #[error("invalid edge {}–{}: the graph has {nodes} nodes, numbered from 0", edge.0, edge.1)]
     NoSuchNode {
         /// The edge.
         edge: (usize, usize),
@@ -121,21 +130,19 @@ pub enum GameError {
         nodes: usize,
     },
     /// An edge joins a node to itself.
-    #[error(
-        "the edge {node}–{node} leads from a node to itself; leave it out: a player always works with itself"
-    )]
+    #[error("invalid edge {node}–{node}: it joins a node to itself; remove it")]
     SelfLoop {
         /// The node.
         node: usize,
     },
     /// An edge is given more than once.
-    #[error("the edge {}–{} is given more than once; give each edge once, in one direction", edge.0, edge.1)]
+    #[error("duplicate edge {}–{}; specify each edge once, in one direction", edge.0, edge.1)]
     DuplicateEdge {
         /// The edge, with its lower node first.
         edge: (usize, usize),
     },
     /// The number of nodes of a graph differs from the number of players of the game.
-    #[error("the graph has {nodes} nodes, but the game has {players} players; give one node for each player")]
+    #[error("the graph has {nodes} nodes, but the game has {players} players; expected one node per player")]
     GraphOfOthers {
         /// Number of nodes of the graph.
         nodes: usize,
@@ -143,10 +150,10 @@ pub enum GameError {
         players: usize,
     },
     /// The background has no rows.
-    #[error("the background has no rows; give at least one")]
+    #[error("the background has no rows; expected at least one")]
     EmptyBackground,
     /// The weights of the rows of a background or of data cannot be normalized.
-    #[error("weights of rows must be {rows} finite numbers, none negative and not all zero; {problem}")]
+    #[error("row weights must be {rows} finite, non-negative numbers, not all zero: {problem}")]
     BackgroundWeights {
         /// Number of rows.
         rows: usize,
@@ -155,59 +162,60 @@ pub enum GameError {
     },
     /// The length of a table of values is not a power of two times the number of outputs.
     #[error(
-        "a table of {given} values cannot hold 2^n coalitions of {outputs} outputs for any n up to {most}"
+        "invalid table length {actual}; expected 2^n coalitions × {outputs} outputs, with n at most {max}"
     )]
     TableLength {
         /// Length of the table.
-        given: usize,
+        actual: usize,
         /// Number of outputs per coalition.
         outputs: usize,
         /// Maximum number of players of a table.
-        most: usize,
+        max: usize,
     },
     /// The game has no players, or more than the operation supports.
-    #[error("{what} takes {least} to {most} players; this game has {given}")]
+    #[error("{what} supports {min} to {max} players, got {actual}")]
     Players {
         /// The operation.
         what: &'static str,
         /// Number of players of the game.
-        given: usize,
+        actual: usize,
         /// Minimum number of players.
-        least: usize,
+        min: usize,
         /// Maximum number of players.
-        most: usize,
+        max: usize,
     },
     /// The groups are not a partition of the players.
-    #[error("the groups must hold every player once: {problem}")]
+    #[error("each player must be in exactly one group: {problem}")]
     Partition {
         /// The reason.
         problem: PartitionProblem,
     },
     /// The number of players of a partition differs from that of the game.
-    #[error("the partition is of {given} players, the game has {wanted}")]
+    #[error("the partition has {actual} players, but the game has {expected}")]
     PartitionOfOthers {
         /// Number of players of the partition.
-        given: usize,
+        actual: usize,
         /// Number of players of the game.
-        wanted: usize,
+        expected: usize,
     },
     /// The nested groups are not a hierarchy of the players.
-    #[error("the groups must hold every player once, and each other as branches of one tree: {problem}")]
+    #[error("each player must be in exactly one group, and the groups must form a tree: {problem}")]
     Hierarchy {
         /// The reason.
         problem: HierarchyProblem,
     },
     /// The number of players of a hierarchy differs from that of the game.
-    #[error("the hierarchy is of {given} players, the game has {wanted}")]
+    #[error("the hierarchy has {actual} players, but the game has {expected}")]
     HierarchyOfOthers {
         /// Number of players of the hierarchy.
-        given: usize,
+        actual: usize,
         /// Number of players of the game.
-        wanted: usize,
+        expected: usize,
     },
     /// An observer of the evaluations requested a stop.
     #[error(
-        "interrupted after {evaluations} evaluations; what was evaluated is kept, so that a run can go on from there"
+        "interrupted after {evaluations} evaluations; the evaluated coalitions are kept, so the run can be \
+         resumed"
     )]
     Interrupted {
         /// Number of evaluations made so far.
@@ -251,14 +259,14 @@ impl From<HierarchyProblem> for GameError {
 #[non_exhaustive]
 pub enum HierarchyProblem {
     /// A group has no members.
-    #[error("{group} is empty; leave it out, or say who is in it")]
+    #[error("{group} is empty; remove it or add members")]
     Empty {
         /// The group: its index in the enclosing group, after the indices of the enclosing groups, or its
         /// number.
         group: String,
     },
     /// A player does not exist in the game.
-    #[error("there is no player {player}; the players are 0 to {}", *players as i64 - 1)]
+    #[error("unknown player {player}; players are 0 to {}", *players as i64 - 1)]
     UnknownPlayer {
         /// The player.
         player: usize,
@@ -266,20 +274,21 @@ pub enum HierarchyProblem {
         players: usize,
     },
     /// No player has the given name.
-    #[error("{name:?} is a name that no player has")]
+    #[error("unknown player {name:?}")]
     UnknownName {
         /// The name.
         name: String,
     },
     /// A player occurs twice.
-    #[error("player {player} stands twice; name each once")]
+    #[error("player {player} is listed twice; list each player once")]
     Twice {
         /// The player.
         player: usize,
     },
     /// Some players are in no group.
     #[error(
-        "{} of {players} players are nowhere, the first being {}; name every one, alone at the top if it belongs to none",
+        "{} of {players} players are not listed, the first being {}; list every player, at the top level if \
+         it belongs to no group",
         missing.len(),
         missing.first().copied().unwrap_or_default()
     )]
@@ -290,7 +299,7 @@ pub enum HierarchyProblem {
         players: usize,
     },
     /// The parent of a node is not a group.
-    #[error("node {node} is in node {parent}, which is no group; groups are the nodes {players} to {}", *nodes as i64 - 1)]
+    #[error("invalid parent {parent} of node {node}; groups are nodes {players} to {}", *nodes as i64 - 1)]
     UnknownGroup {
         /// The node.
         node: usize,
@@ -302,13 +311,13 @@ pub enum HierarchyProblem {
         nodes: usize,
     },
     /// A group contains itself.
-    #[error("node {node} is in itself, through the groups that it is in; one group is in no other")]
+    #[error("node {node} contains itself; the groups must form a tree with a single root")]
     Cycle {
         /// A group of the cycle.
         node: usize,
     },
     /// Two groups have no parent.
-    #[error("nodes {first} and {second} are both in no group; put them into one")]
+    #[error("nodes {first} and {second} both have no parent; put them into one group")]
     Tops {
         /// The first of them.
         first: usize,
@@ -328,7 +337,7 @@ pub enum PartitionProblem {
         group: usize,
     },
     /// A player does not exist in the game.
-    #[error("group {group} has the player {player}, but the players are 0 to {}", *players as i64 - 1)]
+    #[error("group {group} contains the unknown player {player}; players are 0 to {}", *players as i64 - 1)]
     UnknownPlayer {
         /// Index of the group.
         group: usize,
@@ -338,7 +347,7 @@ pub enum PartitionProblem {
         players: usize,
     },
     /// No player has the given name.
-    #[error("group {group} has the player {name:?}, a name that no player has")]
+    #[error("group {group} contains the unknown player {name:?}")]
     UnknownName {
         /// Index of the group.
         group: usize,
@@ -348,7 +357,11 @@ pub enum PartitionProblem {
     /// A player occurs twice.
     #[error(
         "player {player} is {}",
-        if first == second { format!("twice in group {first}") } else { format!("in group {first} and again in group {second}") }
+        if first == second {
+            format!("listed twice in group {first}")
+        } else {
+            format!("in both group {first} and group {second}")
+        }
     )]
     Twice {
         /// The player.

@@ -101,7 +101,7 @@ pub trait Game: Sync {
         out: &mut [f64],
     ) -> Result<(), GameError> {
         assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
-        assert!(self.scenarios() == 1, "a game of several scenarios says its values in each");
+        assert!(self.scenarios() == 1, "a game with several scenarios must override `values_in_scenarios`");
         self.values(batch, out)
     }
 

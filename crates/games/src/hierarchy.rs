@@ -173,7 +173,8 @@ impl Hierarchy {
         let mut open = VecDeque::from([(0, members, String::new())]);
         while let Some((group, members, path)) = open.pop_front() {
             if members.is_empty() && players > 0 {
-                let group = if path.is_empty() { "the whole".to_owned() } else { format!("group {path}") };
+                let group =
+                    if path.is_empty() { "the root group".to_owned() } else { format!("group {path}") };
                 return Err(HierarchyProblem::Empty { group }.into());
             }
             for (place, member) in members.into_iter().enumerate() {
@@ -393,8 +394,8 @@ impl Hierarchy {
         let players = keep.len();
         let mut place_of = vec![None; self.nodes()];
         for (place, &player) in keep.iter().enumerate() {
-            assert!(player < self.players, "there is no player {player}");
-            assert!(place_of[player].replace(place).is_none(), "player {player} is named twice");
+            assert!(player < self.players, "unknown player {player}");
+            assert!(place_of[player].replace(place).is_none(), "player {player} is listed twice");
         }
         let mut groups = Vec::with_capacity(self.groups.len());
         // Children come before their parents, the root last.
@@ -419,7 +420,7 @@ impl Hierarchy {
         if players == self.players {
             return Ok(());
         }
-        Err(GameError::HierarchyOfOthers { given: self.players, wanted: players })
+        Err(GameError::HierarchyOfOthers { actual: self.players, expected: players })
     }
 }
 
@@ -457,7 +458,7 @@ mod tests {
         assert_eq!(problem(empty), HierarchyProblem::Empty { group: "group 1.1".to_owned() });
         assert_eq!(
             problem(Hierarchy::new(1, vec![])),
-            HierarchyProblem::Empty { group: "the whole".to_owned() }
+            HierarchyProblem::Empty { group: "the root group".to_owned() }
         );
         let unknown = Hierarchy::new(2, vec![P(0), P(2)]);
         assert_eq!(problem(unknown), HierarchyProblem::UnknownPlayer { player: 2, players: 2 });

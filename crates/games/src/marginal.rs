@@ -125,8 +125,8 @@ impl<'a> Substitution<'a> {
         if explicand.len() != background.columns() {
             return Err(GameError::Width {
                 what: "the explicand".to_owned(),
-                given: explicand.len(),
-                wanted: background.columns(),
+                actual: explicand.len(),
+                expected: background.columns(),
             });
         }
         Ok(Self { explicand: explicand.to_vec(), background })

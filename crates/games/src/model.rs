@@ -19,7 +19,7 @@ impl<'a> Rows<'a> {
     pub fn new(values: &'a [f64], columns: usize) -> Self {
         assert!(
             columns > 0 && values.len().is_multiple_of(columns),
-            "{} values are not rows of {columns} columns",
+            "{} values cannot form rows of {columns} columns",
             values.len()
         );
         Self { values, columns }
@@ -94,15 +94,15 @@ impl<'a> Rows<'a> {
 /// Rejects rows without columns, and an incomplete last row. `what` names a row: "background row".
 pub(crate) fn check_whole(what: &str, values: usize, columns: usize) -> Result<(), GameError> {
     if columns == 0 {
-        return Err(GameError::Parameter { what: format!("a {what} has at least one column, not 0") });
+        return Err(GameError::Parameter { what: format!("a {what} must have at least one column") });
     }
     if values.is_multiple_of(columns) {
         return Ok(());
     }
     Err(GameError::Width {
         what: format!("{what} {}", values / columns),
-        given: values % columns,
-        wanted: columns,
+        actual: values % columns,
+        expected: columns,
     })
 }
 
@@ -232,7 +232,7 @@ where
         let predictions = (self.predict)(rows)?;
         if predictions.len() != out.len() {
             return Err(Box::new(GameError::ModelCount {
-                given: predictions.len(),
+                actual: predictions.len(),
                 rows: rows.len(),
                 outputs: self.outputs,
             }));

@@ -96,7 +96,7 @@ impl Partition {
         if players == self.players() {
             return Ok(());
         }
-        Err(GameError::PartitionOfOthers { given: self.players(), wanted: players })
+        Err(GameError::PartitionOfOthers { actual: self.players(), expected: players })
     }
 
     /// Returns the partition restricted to the players `keep`, renumbered by their position in it, and the
@@ -119,7 +119,7 @@ impl Partition {
         let mut left = vec![Vec::new(); self.len()];
         let mut seen = vec![false; self.players()];
         for (place, &player) in keep.iter().enumerate() {
-            assert!(!std::mem::replace(&mut seen[player], true), "player {player} is named twice");
+            assert!(!std::mem::replace(&mut seen[player], true), "player {player} is listed twice");
             left[self.group_of(player)].push(place);
         }
         let groups: Vec<usize> = (0..self.len()).filter(|&group| !left[group].is_empty()).collect();

@@ -88,7 +88,7 @@ impl<G: Game> Game for QuotientGame<'_, G> {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        assert_eq!(batch.players(), self.players(), "the coalitions belong to another game");
         self.game.values(&self.lift(batch), out)
     }
 }
@@ -122,6 +122,6 @@ mod tests {
     fn a_partition_of_other_players_is_refused() {
         let refused =
             QuotientGame::new(Additive::new([1.0, 2.0]).unwrap(), &Partition::whole(3)).unwrap_err();
-        assert!(matches!(refused, GameError::PartitionOfOthers { given: 3, wanted: 2 }), "{refused}");
+        assert!(matches!(refused, GameError::PartitionOfOthers { actual: 3, expected: 2 }), "{refused}");
     }
 }

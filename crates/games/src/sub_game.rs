@@ -53,14 +53,14 @@ impl<G: Game> SubGame<G> {
             if player >= players {
                 return Err(GameError::Parameter {
                     what: format!(
-                        "a sub-game cannot keep player {player}: the game has the players 0 to {}",
+                        "unknown player {player} for a sub-game; players are 0 to {}",
                         players as i64 - 1
                     ),
                 });
             }
             if seen.view().contains(player) {
                 return Err(GameError::Parameter {
-                    what: format!("a sub-game keeps each player once; player {player} is named twice"),
+                    what: format!("player {player} is listed twice; a sub-game keeps each player once"),
                 });
             }
             seen.insert(player);
@@ -74,7 +74,7 @@ impl<G: Game> SubGame<G> {
     ///
     /// If the number of players of `absent` is not that of the game.
     pub fn without(game: G, absent: CoalitionView<'_>) -> Self {
-        assert_eq!(absent.players(), game.players(), "a coalition of another game");
+        assert_eq!(absent.players(), game.players(), "the coalition belongs to another game");
         let keep = absent.complement().view().members().collect();
         Self::of_checked(game, keep)
     }
@@ -110,7 +110,11 @@ impl<G: Game> SubGame<G> {
     /// If the length of `values` is not players × outputs of this game.
     pub fn expand(&self, values: &[f64]) -> Vec<f64> {
         let outputs = self.game.outputs();
-        assert_eq!(values.len(), self.keep.len() * outputs, "one number per player kept and output");
+        assert_eq!(
+            values.len(),
+            self.keep.len() * outputs,
+            "expected one number per remaining player and output"
+        );
         let mut all = vec![0.0; self.game.players() * outputs];
         for (row, &player) in values.chunks_exact(outputs).zip(&self.keep) {
             all[player * outputs..(player + 1) * outputs].copy_from_slice(row);
@@ -151,7 +155,7 @@ impl<G: Game> Game for SubGame<G> {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        assert_eq!(batch.players(), self.players(), "the coalitions belong to another game");
         self.game.values(&self.lift(batch), out)
     }
 }

@@ -115,11 +115,11 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
     /// Wraps `model` for rows of `columns` numbers, at least one; `what` names a row of this width.
     pub(crate) fn new(model: &'a M, columns: usize, what: &str) -> Result<Self, GameError> {
         if let Some(wanted) = model.features().filter(|&features| features != columns) {
-            return Err(GameError::Width { what: what.to_owned(), given: columns, wanted });
+            return Err(GameError::Width { what: what.to_owned(), actual: columns, expected: wanted });
         }
         let outputs = model.outputs();
         if outputs == 0 {
-            return Err(GameError::Parameter { what: "a model has at least one output, not 0".to_owned() });
+            return Err(GameError::Parameter { what: "a model must have at least one output".to_owned() });
         }
         let fitting = (CHUNK_CELLS / columns).max(1);
         let rows = if model.parallel() { fitting.min(model.rows_per_call()).max(1) } else { fitting };
@@ -162,8 +162,12 @@ impl AnyAveraged<'_> {
         rows_of: RowsOf<'_, 'b, R>,
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.columns, "coalitions of another game");
-        assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
+        assert_eq!(batch.players(), self.columns, "the coalitions belong to another game");
+        assert_eq!(
+            out.len(),
+            batch.len() * self.outputs,
+            "`out` must hold one value per coalition and output"
+        );
         let coalitions = (self.chunk_rows / usual_rows.max(1)).max(1);
         self.pieces(out, coalitions * self.outputs, &|(index, out)| {
             let first = index * coalitions;
@@ -192,9 +196,13 @@ impl AnyAveraged<'_> {
         rows_of: RowsOf<'_, 'b, R>,
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.columns, "coalitions of another game");
+        assert_eq!(batch.players(), self.columns, "the coalitions belong to another game");
         assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
-        assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
+        assert_eq!(
+            out.len(),
+            batch.len() * self.outputs,
+            "`out` must hold one value per coalition and output"
+        );
         self.pieces(out, self.chunk_rows * self.outputs, &|(index, out)| {
             let first = index * self.chunk_rows;
             let count = out.len() / self.outputs;

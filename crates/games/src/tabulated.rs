@@ -44,7 +44,7 @@ impl TabulatedGame {
     /// [`GameError::TableLength`] unless the length is 2^n × `outputs` with n at most 30,
     /// [`GameError::NotFinite`] with the first coalition that has a NaN or an infinite value.
     pub fn new(values: Vec<f64>, outputs: usize) -> Result<Self, GameError> {
-        let wrong = || GameError::TableLength { given: values.len(), outputs, most: MOST_PLAYERS };
+        let wrong = || GameError::TableLength { actual: values.len(), outputs, max: MOST_PLAYERS };
         if outputs == 0 || !values.len().is_multiple_of(outputs) {
             return Err(wrong());
         }
@@ -119,9 +119,9 @@ fn check_players(players: usize) -> Result<(), GameError> {
     if players > MOST_PLAYERS {
         return Err(GameError::Players {
             what: "a table of all coalitions",
-            given: players,
-            least: 0,
-            most: MOST_PLAYERS,
+            actual: players,
+            min: 0,
+            max: MOST_PLAYERS,
         });
     }
     Ok(())
@@ -141,8 +141,12 @@ impl Game for TabulatedGame {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.players, "coalitions of another game");
-        assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
+        assert_eq!(batch.players(), self.players, "the coalitions belong to another game");
+        assert_eq!(
+            out.len(),
+            batch.len() * self.outputs,
+            "`out` must hold one value per coalition and output"
+        );
         if self.players == 0 {
             out.chunks_exact_mut(self.outputs).for_each(|out| out.copy_from_slice(&self.values));
         } else if self.outputs == 1 {
@@ -203,6 +207,6 @@ mod tests {
     #[test]
     fn more_players_than_a_table_holds_are_refused_before_any_work() {
         let game = SumOfUnanimity::random(31, 1, 1, 3);
-        assert!(matches!(TabulatedGame::from_game(&game), Err(GameError::Players { given: 31, .. })));
+        assert!(matches!(TabulatedGame::from_game(&game), Err(GameError::Players { actual: 31, .. })));
     }
 }

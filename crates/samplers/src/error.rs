@@ -5,15 +5,15 @@
 #[non_exhaustive]
 pub enum SamplerError {
     /// The game has no players, or their number does not fit 32 bits.
-    #[error("a sampler takes 1 to {most} players; {given} were given")]
+    #[error("a sampler supports 1 to {max} players, got {actual}")]
     Players {
         /// Number of players given.
-        given: usize,
+        actual: usize,
         /// Maximum number of players.
-        most: usize,
+        max: usize,
     },
     /// A weight of a size distribution is negative or not finite.
-    #[error("the weight of size {size} is {weight}; weights must be finite and not negative")]
+    #[error("invalid weight {weight} of size {size}: must be finite and non-negative")]
     Weight {
         /// The size.
         size: usize,
@@ -21,13 +21,13 @@ pub enum SamplerError {
         weight: f64,
     },
     /// All weights of a size distribution are zero.
-    #[error("all {sizes} weights of the size law are zero; at least one must be positive")]
+    #[error("all {sizes} weights of the size distribution are zero; at least one must be positive")]
     NoWeight {
         /// Number of weights.
         sizes: usize,
     },
     /// A weight of an outcome is negative or not finite.
-    #[error("the weight of outcome {outcome} is {weight}; weights must be finite and not negative")]
+    #[error("invalid weight {weight} of outcome {outcome}: must be finite and non-negative")]
     OutcomeWeight {
         /// The outcome.
         outcome: usize,
@@ -36,7 +36,7 @@ pub enum SamplerError {
     },
     /// A distribution has no possible outcome, or the number of outcomes does not fit 32 bits.
     #[error(
-        "nothing can be drawn from {outcomes} outcomes: give 1 to 4294967295, at least one of positive weight"
+        "cannot draw from {outcomes} outcomes; expected 1 to 4294967295, at least one with positive weight"
     )]
     NoOutcome {
         /// Number of outcomes.
@@ -44,27 +44,28 @@ pub enum SamplerError {
     },
     /// A distribution of sizes has the wrong length.
     #[error(
-        "a law of the size of a subset has {given} weights; {wanted} are wanted, one for each size from 0"
+        "the distribution of the size of a subset has {actual} weights, expected {expected} (one per size \
+         from 0)"
     )]
     Sizes {
         /// Number of weights given.
-        given: usize,
+        actual: usize,
         /// Expected number of weights.
-        wanted: usize,
+        expected: usize,
     },
     /// A sample needs more memory than is available.
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
     /// A sample has too many rows.
-    #[error("a sample of {given} coalitions was asked for; the most is {most}, so lower the budget")]
+    #[error("a sample of {actual} coalitions exceeds the maximum of {max}; lower the budget")]
     TooManyRows {
         /// Number of rows requested.
-        given: usize,
+        actual: usize,
         /// Maximum number of rows.
-        most: usize,
+        max: usize,
     },
     /// The size of a coalition exceeds the number of players.
-    #[error("there is no coalition of {size} among {players} players")]
+    #[error("invalid coalition size {size}: there are {players} players")]
     Size {
         /// The size.
         size: usize,
@@ -72,7 +73,9 @@ pub enum SamplerError {
         players: usize,
     },
     /// The rank is too large.
-    #[error("there are {count} coalitions of {size} among {players} players; rank {rank} is not below that")]
+    #[error(
+        "invalid rank {rank}: must be below {count}, the number of coalitions of {size} of {players} players"
+    )]
     Rank {
         /// The rank.
         rank: u128,
@@ -85,7 +88,8 @@ pub enum SamplerError {
     },
     /// The number of coalitions of this size does not fit 128 bits.
     #[error(
-        "there are 2^128 or more coalitions of {size} among {players} players, too many for ranks; draw them instead"
+        "there are 2^128 or more coalitions of {size} of {players} players, too many for ranks; draw them \
+         instead"
     )]
     RankWidth {
         /// Number of players.

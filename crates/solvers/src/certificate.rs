@@ -191,7 +191,7 @@ impl LeastSquares {
     /// `among`, if given.
     fn judge(&self, drawn: Vec<Drawn>, among: Option<Range<usize>>) -> Result<Certificate, SolverError> {
         if drawn.len() != self.rows.units() {
-            return Err(SolverError::FreeCount { given: drawn.len(), wanted: self.rows.units() });
+            return Err(SolverError::FreeCount { actual: drawn.len(), expected: self.rows.units() });
         }
         let Inverse::Factored(factor) = &self.inverse else { return self.judge_by_probes(&drawn, among) };
         let n = self.rows.bits.players;

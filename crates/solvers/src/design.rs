@@ -135,7 +135,7 @@ impl<'a> Design<'a> {
             Pairs::None | Pairs::Apart => (rows, "row"),
         };
         if self.weights.len() != wanted {
-            return Err(SolverError::WeightCount { given: self.weights.len(), wanted, unit });
+            return Err(SolverError::WeightCount { actual: self.weights.len(), expected: wanted, unit });
         }
         if let Some(index) = self.weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
             return Err(SolverError::Weight { index, value: self.weights[index] });

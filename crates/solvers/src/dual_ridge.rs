@@ -114,7 +114,7 @@ impl DualRidge {
             return Err(SolverError::NoOutputs);
         }
         if targets.len() != rows * outputs {
-            return Err(SolverError::TargetCount { given: targets.len(), rows, outputs });
+            return Err(SolverError::TargetCount { actual: targets.len(), rows, outputs });
         }
         if let Some(index) = weights.iter().position(|weight| !(weight.is_finite() && *weight > 0.0)) {
             return Err(SolverError::Weight { index, value: weights[index] });
@@ -146,7 +146,7 @@ impl DualRidge {
                 })?
             }
             PriorCovariance::Gram(given) | PriorCovariance::Factors(given) => {
-                return Err(SolverError::TargetCount { given: given.len(), rows, outputs: rows });
+                return Err(SolverError::TargetCount { actual: given.len(), rows, outputs: rows });
             }
         };
         let Decomposed { basis, eigenvalues, mut plain_of_prior, is_complete } = decomposed;
@@ -673,7 +673,7 @@ mod tests {
         assert_eq!(new(&[0.0; 16], gram, &case.weights, &case.targets, 1), SolverError::NoRows);
         assert_eq!(new(&case.columns, gram, &case.weights, &case.targets, 0), SolverError::NoOutputs);
         let few = new(&case.columns, PriorCovariance::Factors(&[1.0; 5]), &case.weights, &case.targets, 1);
-        assert!(matches!(few, SolverError::TargetCount { given: 5, .. }));
+        assert!(matches!(few, SolverError::TargetCount { actual: 5, .. }));
         let weights = [1.0, 0.0, 1.0, 1.0];
         assert_eq!(
             new(&case.columns, gram, &weights, &case.targets, 1),
@@ -769,7 +769,7 @@ mod tests {
         let all = PriorCovariance::Gram(&gram);
         assert_eq!(new(all, &case.weights, &[0.0; 8], 2), Ok(2));
         let refused = new(all, &case.weights, &[0.0; 6], 2);
-        assert_eq!(refused, Err(SolverError::TargetCount { given: 6, rows: 4, outputs: 2 }));
+        assert_eq!(refused, Err(SolverError::TargetCount { actual: 6, rows: 4, outputs: 2 }));
         for prior in [PriorCovariance::Gram(&gram[..12]), PriorCovariance::Factors(&gram[..6])] {
             let refused = new(prior, &case.weights, &case.targets, 1);
             assert!(matches!(refused, Err(SolverError::TargetCount { rows: 4, outputs: 4, .. })));

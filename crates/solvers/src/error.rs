@@ -8,23 +8,23 @@ pub enum SolverError {
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
     /// A design without players has no coefficients.
-    #[error("the coalitions have no players; a regression needs at least one")]
+    #[error("the coalitions have no players; a regression requires at least one")]
     NoPlayers,
     /// There are no rows and no constraint, so there is nothing to fit.
-    #[error("there are no coalitions to fit; give at least one, or the constraint on the sum")]
+    #[error("there are no coalitions to fit; pass at least one, or a constraint on the sum")]
     NoRows,
     /// The number of weights differs from the number of rows (of pairs, for a paired design).
-    #[error("{given} weights were given, {wanted} are wanted: one for each {unit}")]
+    #[error("expected {expected} weights (one per {unit}), got {actual}")]
     WeightCount {
         /// The actual number of weights.
-        given: usize,
+        actual: usize,
         /// The expected number of weights.
-        wanted: usize,
+        expected: usize,
         /// The unit with a weight: "row" or "pair of rows".
         unit: &'static str,
     },
     /// A weight is negative or not finite.
-    #[error("weight {index} is {value}; weights must be finite and not negative")]
+    #[error("invalid weight {value} at index {index}: must be finite and non-negative")]
     Weight {
         /// The index of the weight.
         index: usize,
@@ -32,43 +32,41 @@ pub enum SolverError {
         value: f64,
     },
     /// A paired design has an odd number of rows.
-    #[error("a paired design has an even number of rows; {rows} were given")]
+    #[error("a paired design requires an even number of rows, got {rows}")]
     OddRows {
         /// The number of rows.
         rows: usize,
     },
     /// Two rows of a paired design are not complements of each other.
-    #[error("rows {} and {} are not complements of each other, as pair {pair} must be", 2 * pair, 2 * pair + 1)]
+    #[error("rows {} and {} (pair {pair}) must be complements of each other", 2 * pair, 2 * pair + 1)]
     BrokenPair {
         /// The index of the pair: rows `2·pair` and `2·pair + 1`.
         pair: usize,
     },
     /// The centre is not finite.
-    #[error("the columns are to be centred at {value}; the centre must be finite")]
+    #[error("invalid centre {value} of the columns: must be finite")]
     Centre {
         /// The given centre.
         value: f64,
     },
     /// A constraint on the sum is combined with centred columns or an intercept.
-    #[error(
-        "a constraint on the sum takes the rows as they are; leave out the centre and the intercept, or the constraint"
-    )]
+    #[error("a constraint on the sum cannot be combined with a centre or an intercept")]
     ConstrainedColumns,
     /// There are no outputs to fit.
-    #[error("the targets have no outputs; at least one is wanted")]
+    #[error("the targets have no outputs; expected at least one")]
     NoOutputs,
     /// The number of targets differs from rows × outputs.
-    #[error("{given} targets were given for {rows} rows of {outputs} outputs; {} are wanted", rows * outputs)]
+    #[error("expected {} targets for {rows} rows of {outputs} outputs, got {actual}", rows * outputs)]
     TargetCount {
         /// The actual number of targets.
-        given: usize,
+        actual: usize,
         /// The number of rows of the design.
         rows: usize,
         /// The number of outputs per row.
         outputs: usize,
     },
     /// A target is not finite.
-    #[error("the target of row {row}, output {output}, is {value}; targets must be finite")]
+    #[error("invalid target {value} of row {row}, output {output}: must be finite")]
     Target {
         /// The row of the design.
         row: usize,
@@ -78,15 +76,15 @@ pub enum SolverError {
         value: f64,
     },
     /// The number of sums in the constraint differs from the number of outputs.
-    #[error("the constraint gives {given} sums for {outputs} outputs; one for each is wanted")]
+    #[error("the constraint has {actual} sums, expected {outputs} (one per output)")]
     SumCount {
         /// The actual number of sums.
-        given: usize,
+        actual: usize,
         /// The number of outputs of the targets.
         outputs: usize,
     },
     /// A sum in the constraint is not finite.
-    #[error("the constraint asks for the sum {value} of output {output}; it must be finite")]
+    #[error("invalid sum {value} of output {output} in the constraint: must be finite")]
     Sum {
         /// The index of the output.
         output: usize,
@@ -94,13 +92,13 @@ pub enum SolverError {
         value: f64,
     },
     /// The ridge penalty is negative or not finite.
-    #[error("the ridge penalty is {value}; it must be finite and not negative")]
+    #[error("invalid ridge penalty {value}: must be finite and non-negative")]
     Penalty {
         /// The given penalty.
         value: f64,
     },
     /// The numbers are so large that the solution is not finite.
-    #[error("the solution of output {output} is not finite: the targets overflow; scale them down")]
+    #[error("the solution of output {output} is not finite because the targets overflow; scale them down")]
     Overflow {
         /// The index of the output.
         output: usize,
@@ -113,17 +111,15 @@ pub enum SolverError {
     },
     /// The number of free fractions, or of draws, differs from the number of rows (of pairs, for a paired
     /// design).
-    #[error(
-        "{given} free fractions or numbers of draws were given, {wanted} are wanted: one for each row, or pair"
-    )]
+    #[error("expected {expected} free fractions or numbers of draws (one per row or pair), got {actual}")]
     FreeCount {
         /// The actual number of fractions.
-        given: usize,
+        actual: usize,
         /// The expected number of fractions.
-        wanted: usize,
+        expected: usize,
     },
     /// A free fraction is outside \[0, 1\].
-    #[error("free fraction {index} is {value}; 1 − drawn/available lies between 0 and 1")]
+    #[error("invalid free fraction {value} at index {index}: 1 − drawn/available must be between 0 and 1")]
     Free {
         /// The index of the fraction.
         index: usize,
@@ -132,7 +128,8 @@ pub enum SolverError {
     },
     /// The range of players whose mean is subtracted is empty or out of range.
     #[error(
-        "the mean is to be over the players {start} to {end} (exclusive) of {players}; give at least one, and only those that exist"
+        "invalid range of players {start}..{end} for the mean; expected a non-empty range of the {players} \
+         players"
     )]
     Among {
         /// The first player.
@@ -144,8 +141,8 @@ pub enum SolverError {
     },
     /// The coefficients are not determined without some row, so that its error cannot be estimated.
     #[error(
-        "row {row} of the regression has hat value {hat_value}: without it the coefficients are not determined, so there is no \
-         certificate; draw more coalitions"
+        "row {row} of the regression has hat value {hat_value}: the coefficients are not determined without \
+         it, so there is no certificate; draw more coalitions"
     )]
     Saturated {
         /// The index of the row (of the pair, for a paired design).
@@ -154,18 +151,20 @@ pub enum SolverError {
         hat_value: f64,
     },
     /// A projection has no sets.
-    #[error("there are no sets to project on; give at least one")]
+    #[error("there are no sets to project onto; pass at least one")]
     NoSets,
     /// The dimensions of a set or point differ from the others.
-    #[error("{given} dimensions were given where {wanted} are wanted: sets and point must lie in one space")]
+    #[error(
+        "expected {expected} dimensions, got {actual}: the sets and the point must have the same dimension"
+    )]
     Dimensions {
         /// The actual number of dimensions.
-        given: usize,
+        actual: usize,
         /// The expected number of dimensions.
-        wanted: usize,
+        expected: usize,
     },
     /// An entry of a set or point is not finite.
-    #[error("entry {index} of {what} is {value}; it must be finite")]
+    #[error("invalid value {value} in entry {index} of {what}: must be finite")]
     NotFinite {
         /// The vector: "the point", "the normal", …
         what: &'static str,
@@ -175,20 +174,20 @@ pub enum SolverError {
         value: f64,
     },
     /// The normal of a plane is zero or too large.
-    #[error("the norm of the normal is {norm}; it must be positive, and its square finite")]
+    #[error("invalid norm {norm} of the normal: must be positive, and its square finite")]
     Normal {
         /// The norm of the normal.
         norm: f64,
     },
     /// The radius of a ball is not positive and finite.
-    #[error("the radius is {value}; it must be positive and finite")]
+    #[error("invalid radius {value}: must be positive and finite")]
     Radius {
         /// The given radius.
         value: f64,
     },
     /// There is no finite number between two bounds.
     #[error(
-        "the bounds of coordinate {index} are {lower} and {upper}; there must be a finite number between them"
+        "invalid bounds {lower} and {upper} of coordinate {index}: must have a finite number between them"
     )]
     Bounds {
         /// The index of the coordinate.
@@ -199,21 +198,22 @@ pub enum SolverError {
         upper: f64,
     },
     /// The tolerance is not positive and finite.
-    #[error("the tolerance is {value}; it must be positive and finite")]
+    #[error("invalid tolerance {value}: must be positive and finite")]
     Tolerance {
         /// The given tolerance.
         value: f64,
     },
     /// The sets have no common point.
-    #[error("the sets have no point in common: they are {apart} apart; make a ball larger, or bounds wider")]
+    #[error("the sets have no point in common (distance {apart}); enlarge a ball or widen the bounds")]
     EmptyIntersection {
         /// The distance between the sets, as far as it is known.
         apart: f64,
     },
     /// An iteration reached its limit.
     #[error(
-        "after {iterations} sweeps the projection may be off by {remaining}, and the points on the sets are {apart} apart; allow more \
-         sweeps or a larger tolerance; sets that stay apart have no point in common, and sets that touch take very long"
+        "the projection did not converge in {iterations} sweeps: it may be off by {remaining}, and the \
+         points on the sets are {apart} apart; allow more sweeps or a larger tolerance (sets that stay apart \
+         have no point in common, and sets that touch converge slowly)"
     )]
     NotSettled {
         /// The number of sweeps.

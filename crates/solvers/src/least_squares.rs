@@ -224,7 +224,7 @@ pub(crate) fn check(
         return Err(SolverError::NoOutputs);
     }
     if Some(targets.len()) != rows.checked_mul(outputs) {
-        return Err(SolverError::TargetCount { given: targets.len(), rows, outputs });
+        return Err(SolverError::TargetCount { actual: targets.len(), rows, outputs });
     }
     match constraint {
         Constraint::None if rows == 0 => return Err(SolverError::NoRows),
@@ -234,7 +234,7 @@ pub(crate) fn check(
         }
         Constraint::Sum(sums) => {
             if sums.len() != outputs {
-                return Err(SolverError::SumCount { given: sums.len(), outputs });
+                return Err(SolverError::SumCount { actual: sums.len(), outputs });
             }
             if let Some(output) = sums.iter().position(|sum| !sum.is_finite()) {
                 return Err(SolverError::Sum { output, value: sums[output] });

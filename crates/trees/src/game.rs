@@ -81,7 +81,7 @@ impl<'a> PathDependentGame<'a> {
         let what = || "the explicand".to_owned();
         if explicand.len() != ensemble.feature_count() {
             let (given, wanted) = (explicand.len(), ensemble.feature_count());
-            return Err(GameError::Width { what: what(), given, wanted }.into());
+            return Err(GameError::Width { what: what(), actual: given, expected: wanted }.into());
         }
         let rounded: Vec<f64> = explicand.iter().map(|&value| ensemble.width().round(value)).collect();
         let mut goes_left = Vec::with_capacity(ensemble.nodes().len());

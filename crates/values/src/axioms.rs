@@ -42,7 +42,8 @@ use apportion_games::{Game, Partition, TabulatedGame};
 /// A difference between values and the requirement of an axiom.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
-    "{axiom} does not hold for output {output}: {got} where {wanted} is wanted (allowed difference {allowed:e})"
+    "{axiom} does not hold for output {output}: got {actual}, expected {expected} (allowed difference \
+     {allowed:e})"
 )]
 #[non_exhaustive]
 pub struct Violation {
@@ -51,9 +52,9 @@ pub struct Violation {
     /// The output with the largest excess.
     pub output: usize,
     /// The number computed from the values.
-    pub got: f64,
+    pub actual: f64,
     /// The number that the axiom requires.
-    pub wanted: f64,
+    pub expected: f64,
     /// The largest difference that the tolerance allows.
     pub allowed: f64,
 }
@@ -78,8 +79,9 @@ impl Check {
         // Cap the tolerance, so that an infinite or NaN tolerance does not accept infinite or NaN
         // differences.
         let allowed = allowed.min(f64::MAX);
-        if here > allowed && self.worst.is_none_or(|worst| here > gap(worst.got, worst.wanted)) {
-            self.worst = Some(Violation { axiom: self.axiom, output, got, wanted, allowed });
+        if here > allowed && self.worst.is_none_or(|worst| here > gap(worst.actual, worst.expected)) {
+            self.worst =
+                Some(Violation { axiom: self.axiom, output, actual: got, expected: wanted, allowed });
         }
     }
 
@@ -128,7 +130,11 @@ fn check_shape(game: &TabulatedGame, values: &[f64]) {
 /// If the lengths do not match.
 pub fn efficiency(values: &[f64], base: &[f64], full: &[f64], tolerance: f64) -> Result<(), Violation> {
     let outputs = base.len();
-    assert!(outputs == full.len() && values.len().is_multiple_of(outputs), "values of other outputs");
+    assert!(
+        outputs == full.len() && values.len().is_multiple_of(outputs),
+        "the lengths do not match the \
+                                                                            number of outputs"
+    );
     let mut check = Check::new("efficiency");
     for output in 0..outputs {
         let sum: f64 = values.iter().skip(output).step_by(outputs).sum();
@@ -230,7 +236,7 @@ pub fn symmetry_within_groups(
     values: &[f64],
     tolerance: f64,
 ) -> Result<(), Violation> {
-    assert_eq!(partition.players(), game.players(), "a partition of other players");
+    assert_eq!(partition.players(), game.players(), "the partition has other players than the game");
     let fellows = |first, second| partition.group_of(first) == partition.group_of(second);
     symmetry_of(game, values, tolerance, Check::new("symmetry within groups"), fellows)
 }
@@ -361,7 +367,7 @@ pub fn quotient_property(
 /// If the lists differ in length.
 pub fn linearity(parts: &[(f64, &[f64])], combined: &[f64], tolerance: f64) -> Result<(), Violation> {
     let scale = parts.iter().fold(largest(combined, 1, 0), |scale, (factor, values)| {
-        assert_eq!(values.len(), combined.len(), "values of other games");
+        assert_eq!(values.len(), combined.len(), "the lists differ in length");
         scale.max(factor.abs() * largest(values, 1, 0))
     });
     let mut check = Check::new("linearity");

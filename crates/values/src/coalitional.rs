@@ -141,7 +141,7 @@ pub fn two_step_shapley(
     let (players, outputs) = (game.players(), game.outputs());
     partition.check_players(players)?;
     if players == 0 || outputs == 0 {
-        return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+        return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
     }
     let (base, full) = ends(game)?;
     check_structure(partition, partition.len().max(partition.largest()))?;
@@ -165,7 +165,7 @@ fn check_structure(partition: &Partition, players: usize) -> Result<(), ValueErr
     if players <= MOST_PLAYERS {
         return Ok(());
     }
-    Err(ValueError::Structure { groups: partition.len(), largest: partition.largest(), most: MOST_PLAYERS })
+    Err(ValueError::Structure { groups: partition.len(), largest: partition.largest(), max: MOST_PLAYERS })
 }
 
 /// Returns v(∅) and v(N).

@@ -100,10 +100,10 @@ pub fn enumerate_many(
 fn enumerate_all(game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Attributions>, ValueError> {
     let (players, outputs) = (game.players(), game.outputs());
     if !(1..=MOST_PLAYERS).contains(&players) {
-        return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+        return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
     }
     if outputs == 0 {
-        return Err(GameError::Parameter { what: "a game has at least one output, not 0".to_owned() }.into());
+        return Err(GameError::Parameter { what: "a game must have at least one output".to_owned() }.into());
     }
     if values.is_empty() {
         return Ok(Vec::new());

@@ -221,7 +221,7 @@ impl GraphValue {
         let players = game.players();
         self.check(players, graph)?;
         if players == 0 || players > MOST_PLAYERS {
-            return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+            return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
         }
         let table = TabulatedGame::from_game(&game)?;
         let k = table.outputs();
@@ -255,7 +255,7 @@ impl GraphValue {
     }
 
     /// Returns the values by Definition 2, testing the coalitions of the neighbourhood `around` one by one.
-    #[expect(clippy::too_many_arguments, reason = "a definition written out")]
+    #[expect(clippy::too_many_arguments, reason = "follows the definition")]
     fn connected(
         &self,
         table: &[f64],
@@ -352,7 +352,7 @@ impl FromStr for GraphValue {
     type Err = ValueError;
 
     fn from_str(name: &str) -> Result<Self, ValueError> {
-        let unknown = || ValueError::UnknownValue { given: name.to_owned() };
+        let unknown = || ValueError::UnknownValue { actual: name.to_owned() };
         match name {
             "myerson" => return Ok(Self::myerson()),
             "myerson-banzhaf" => return Ok(Self::myerson().of(Semivalue::Banzhaf)),

@@ -98,12 +98,12 @@ impl CoalitionalValue {
         let (players, outputs) = (game.players(), game.outputs());
         hierarchy.check_players(players)?;
         if players == 0 || outputs == 0 {
-            return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+            return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
         }
         self.check_over(hierarchy)?;
         let widest = groups_of_players(hierarchy).map(|group| players_of_games(hierarchy, group)).max();
         if let Some(needed) = widest.filter(|&needed| needed > MOST_PLAYERS) {
-            return Err(ValueError::Levels { needed, most: MOST_PLAYERS });
+            return Err(ValueError::Levels { needed, max: MOST_PLAYERS });
         }
         let (base, full) = ends(game)?;
         let coalitions = hierarchy.try_coalitions().map_err(GameError::from)?;

@@ -84,7 +84,7 @@ impl CoalitionLaw {
             return Err(LawProblem::Lengths { coalitions: wanted, weights: given });
         }
         if self.coalitions.players() != players {
-            return Err(LawProblem::OtherPlayers { given: self.coalitions.players(), wanted: players });
+            return Err(LawProblem::OtherPlayers { actual: self.coalitions.players(), expected: players });
         }
         for (coalition, &weight) in self.coalitions.iter().zip(&self.probabilities) {
             if coalition.contains(player) {
@@ -109,7 +109,7 @@ impl LinearValue {
     pub fn from_laws(laws: Vec<CoalitionLaw>) -> Result<Self, ValueError> {
         let players = laws.len();
         if players == 0 {
-            return Err(ValueError::Players { given: 0, most: MOST_PLAYERS });
+            return Err(ValueError::Players { actual: 0, max: MOST_PLAYERS });
         }
         for (player, law) in laws.iter().enumerate() {
             law.check(player, players).map_err(|problem| ValueError::Law { player, problem })?;
@@ -258,7 +258,7 @@ fn check_tabulated(players: usize) -> Result<(), ValueError> {
     if (1..=MOST_TABULATED).contains(&players) {
         Ok(())
     } else {
-        Err(ValueError::Players { given: players, most: MOST_TABULATED })
+        Err(ValueError::Players { actual: players, max: MOST_TABULATED })
     }
 }
 
@@ -285,7 +285,7 @@ impl TryFrom<Tables> for LinearValue {
             let mut law = CoalitionLaw::new(Coalitions::new(players), Vec::new());
             for (members, probability) in table {
                 if let Some(&unknown) = members.iter().find(|&&member| member >= players) {
-                    let problem = LawProblem::OtherPlayers { given: unknown + 1, wanted: players };
+                    let problem = LawProblem::OtherPlayers { actual: unknown + 1, expected: players };
                     return Err(ValueError::Law { player, problem });
                 }
                 law.coalitions.push_members(members);

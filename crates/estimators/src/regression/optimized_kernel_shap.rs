@@ -150,7 +150,7 @@ fn estimate(
 fn weighted_coalitions(players: usize, rows: usize, seed: u64, draws_from: DrawsFrom) -> Result<Chosen> {
     let most = most_rows(players);
     if rows > most {
-        return Err(SamplerError::TooManyRows { given: rows, most }.into());
+        return Err(SamplerError::TooManyRows { actual: rows, max: most }.into());
     }
     let plan = Plan::new(players, rows);
     let mut chosen = plan.enumerated();

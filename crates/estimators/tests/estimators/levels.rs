@@ -161,7 +161,7 @@ fn what_does_not_fit_is_refused_and_methods_say_what_they_compute() {
     ] {
         let refused = estimator.estimate(&game, 100, 0).unwrap_err();
         assert!(matches!(refused, EstimatorError::Value(_)), "{refused}");
-        assert!(refused.to_string().contains("the hierarchy is of 3 players"), "{refused}");
+        assert!(refused.to_string().contains("the hierarchy has 3 players"), "{refused}");
     }
     let (owen, banzhaf) = (Value::owen_over(hierarchy()), Value::banzhaf_owen_over(hierarchy()));
     let computes = |method: &str, value: &Value| methods::named(method).unwrap().computes(value);

@@ -688,7 +688,7 @@ fn what_does_not_fit_is_refused_before_any_work() {
         [nested.estimate(&game, 100, 0).unwrap_err(), nested.estimate_draws(&game, 100, 0).unwrap_err()]
     {
         let EstimatorError::Value(ValueError::Game(error)) = refused else { panic!("{refused}") };
-        assert!(matches!(error, GameError::PartitionOfOthers { given: 4, wanted: 3 }), "{error}");
+        assert!(matches!(error, GameError::PartitionOfOthers { actual: 4, expected: 3 }), "{error}");
     }
     let refused = ProductSpace::new(SolutionConcept::TwoStepShapley).estimate(&game, 100, 0).unwrap_err();
     assert!(matches!(refused, EstimatorError::Value(ValueError::NoPartition { .. })), "{refused}");

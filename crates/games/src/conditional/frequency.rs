@@ -57,10 +57,10 @@ impl FrequencyLaw {
     pub fn fit(rows: Rows<'_>) -> Result<Self, GameError> {
         if rows.is_empty() {
             return Err(GameError::TooFewRows {
-                law: "a law by frequencies",
-                given: 0,
-                least: 1,
-                hint: "give the rows of the data",
+                law: "a frequency distribution",
+                actual: 0,
+                min: 1,
+                hint: "pass the rows of the data",
             });
         }
         Ok(Self::counted(rows, &vec![1.0 / rows.len() as f64; rows.len()]))

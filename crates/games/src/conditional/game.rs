@@ -65,12 +65,12 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     /// value that the distribution does not support, [`GameError::Parameter`] if the model has no outputs.
     pub fn new(model: &'a M, explicand: &[f64], law: &'a L) -> Result<Self, GameError> {
         let is_affine = model.is_affine();
-        let model = Averaged::new(model, law.columns(), "a row of the conditional law")?;
+        let model = Averaged::new(model, law.columns(), "a row of the conditional distribution")?;
         if explicand.len() != law.columns() {
             return Err(GameError::Width {
                 what: "the explicand".to_owned(),
-                given: explicand.len(),
-                wanted: law.columns(),
+                actual: explicand.len(),
+                expected: law.columns(),
             });
         }
         let what = || "the explicand".to_owned();
@@ -133,9 +133,9 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     /// If `out.len()` is not `batch.len() · k`, or the number of players of the batch differs.
     pub fn standard_errors(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let k = self.model.outputs();
-        assert_eq!(out.len(), batch.len() * k, "room for one error per coalition and output");
+        assert_eq!(out.len(), batch.len() * k, "`out` must hold one error per coalition and output");
         if self.sampling() == Sampling::Exact {
-            assert_eq!(batch.players(), self.players(), "coalitions of another game");
+            assert_eq!(batch.players(), self.players(), "the coalitions belong to another game");
             out.fill(0.0);
             return Ok(());
         }
@@ -150,7 +150,7 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     /// Writes the k values of each coalition, followed by their k standard errors, from the same predictions.
     pub(super) fn values_and_errors(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let k = self.model.outputs();
-        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        assert_eq!(batch.players(), self.players(), "the coalitions belong to another game");
         let model = self.model.any();
         model.pieces(out, 2 * k, &|(index, out)| {
             let coalition = batch.row(index);

@@ -94,7 +94,7 @@ impl GaussianLaw {
     }
 
     fn counted(data: &Counted, draws: usize, seed: u64) -> Result<Self, GameError> {
-        check_enough(data, "a normal law")?;
+        check_enough(data, "a normal distribution")?;
         let Standardized { mean, scale, units } = Standardized::new(data)?;
         let normal = UnitNormal::new(correlation(&units, data.counts()), draws, seed)?;
         Ok(Self { mean, scale, normal })
@@ -113,17 +113,15 @@ impl GaussianLaw {
     pub fn new(mean: &[f64], covariance: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
         let n = mean.len();
         if n == 0 {
-            return Err(GameError::Parameter { what: "a law has at least one feature, not 0".to_owned() });
+            return Err(GameError::Parameter {
+                what: "a normal distribution requires at least one feature".to_owned(),
+            });
         }
         refuse_infinite(mean, || "the mean".to_owned())?;
         refuse_missing(mean, || "the mean".to_owned())?;
         let refuse = |problem| Err(GameError::Covariance { problem });
         if covariance.len() != n * n {
-            return refuse(format!(
-                "{} entries were given for {n} features, {} are wanted",
-                covariance.len(),
-                n * n
-            ));
+            return refuse(format!("{} entries for {n} features, expected {}", covariance.len(), n * n));
         }
         let entry = |i: usize, j: usize| covariance[i * n + j];
         if let Some(at) = covariance.iter().position(|entry| !entry.is_finite()) {

@@ -66,14 +66,12 @@ impl UnitNormal {
     pub(super) fn new(correlation: Mat<f64>, draws: usize, seed: u64) -> Result<Self, GameError> {
         if draws == 0 {
             return Err(GameError::Parameter {
-                what: "a conditional law takes at least one draw per coalition, not 0".to_owned(),
+                what: "invalid number of draws per coalition 0: must be at least 1".to_owned(),
             });
         }
         if draws > MOST_DRAWS {
             return Err(GameError::Parameter {
-                what: format!(
-                    "a conditional law takes at most {MOST_DRAWS} draws per coalition, not {draws}"
-                ),
+                what: format!("invalid number of draws per coalition {draws}: must be at most {MOST_DRAWS}"),
             });
         }
         Ok(Self { correlation, seed, antithetic: false, weights: vec![1.0 / draws as f64; draws] })
@@ -89,10 +87,7 @@ impl UnitNormal {
     pub(super) fn antithetic(mut self) -> Result<Self, GameError> {
         if self.weights.len() % 2 == 1 {
             return Err(GameError::Parameter {
-                what: format!(
-                    "antithetic draws come in pairs; give an even number, not {}",
-                    self.weights.len()
-                ),
+                what: format!("antithetic draws require an even number of draws, got {}", self.weights.len()),
             });
         }
         self.antithetic = true;
@@ -343,7 +338,7 @@ impl Standardized {
             if !(centre.is_finite() && spread.is_finite()) {
                 return Err(GameError::Covariance {
                     problem: format!(
-                        "the numbers of column {column} are too large for a variance: scale it down"
+                        "the values of column {column} are too large for a variance; scale the column down"
                     ),
                 });
             }
@@ -365,10 +360,11 @@ pub(super) fn check_enough(data: &Counted, law: &'static str) -> Result<(), Game
     if total.round() <= columns as f64 {
         return Err(GameError::TooFewRows {
             law,
-            given: total.round() as usize,
-            least: columns + 1,
-            hint: "the covariance of n features takes n + 1, or any n - 1 features would seem to determine the last; \
-                   give more rows, or explain fewer features (in the library a normal law takes a covariance of your own)",
+            actual: total.round() as usize,
+            min: columns + 1,
+            hint: "with n rows or fewer, n - 1 of the n features would seem to determine the last one; use \
+                   more rows, or explain fewer features (in the library, a normal distribution can be built \
+                   from a known covariance)",
         });
     }
     let bytes = memory::product([6, columns, columns, 8]);

@@ -54,8 +54,8 @@ impl Graph {
         largest: usize,
         visit: impl FnMut(ConnectedSet<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        assert_eq!(within.players(), self.nodes(), "a coalition of other players");
-        assert!(within.contains(root), "node {root} is not among those that sets are made of");
+        assert_eq!(within.players(), self.nodes(), "the coalition has other players than the graph");
+        assert!(within.contains(root), "node {root} is not a member of `within`");
         Walk::new(self, within, 0).run(root, largest, visit)
     }
 
@@ -74,7 +74,7 @@ impl Graph {
         largest: usize,
         mut visit: impl FnMut(ConnectedSet<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        assert_eq!(within.players(), self.nodes(), "a coalition of other players");
+        assert_eq!(within.players(), self.nodes(), "the coalition has other players than the graph");
         let mut walk = Walk::new(self, within, 0);
         for first in within.members() {
             walk.first = first;

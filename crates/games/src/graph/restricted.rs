@@ -68,7 +68,7 @@ impl<G: Game> GraphRestrictedGame<G> {
         ask: impl Fn(&Coalitions, &[usize], &mut [f64]) -> Result<(), GameError>,
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        assert_eq!(batch.players(), self.players(), "the coalitions belong to another game");
         let k = self.outputs();
         let mut parts = Coalitions::new(batch.players());
         let mut owners = Vec::new();

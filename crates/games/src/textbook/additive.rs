@@ -31,12 +31,14 @@ impl Additive {
     pub fn new(amounts: impl Into<Vec<f64>>) -> Result<Self, GameError> {
         let amounts = amounts.into();
         if amounts.is_empty() {
-            return Err(GameError::Parameter { what: "an additive game has at least one player".to_owned() });
+            return Err(GameError::Parameter {
+                what: "an additive game requires at least one player".to_owned(),
+            });
         }
         match amounts.iter().position(|amount| !amount.is_finite()) {
             None => Ok(Self { amounts }),
             Some(player) => Err(GameError::Parameter {
-                what: format!("the amount of player {player} must be finite, not {}", amounts[player]),
+                what: format!("invalid amount {} of player {player}: must be finite", amounts[player]),
             }),
         }
     }

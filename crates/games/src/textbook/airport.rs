@@ -41,13 +41,15 @@ impl Airport {
     pub fn new(costs: impl Into<Vec<f64>>) -> Result<Self, GameError> {
         let costs = costs.into();
         if costs.is_empty() {
-            return Err(GameError::Parameter { what: "an airport game has at least one player".to_owned() });
+            return Err(GameError::Parameter {
+                what: "an airport game requires at least one player".to_owned(),
+            });
         }
         match costs.iter().position(|cost| !(cost.is_finite() && *cost >= 0.0)) {
             None => Ok(Self { costs }),
             Some(player) => Err(GameError::Parameter {
                 what: format!(
-                    "the cost of player {player} must be finite and at least 0, not {}",
+                    "invalid cost {} of player {player}: must be finite and non-negative",
                     costs[player]
                 ),
             }),

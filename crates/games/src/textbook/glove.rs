@@ -50,7 +50,9 @@ impl Glove {
     /// [`GameError::Parameter`] without players.
     pub fn new(left: usize, right: usize) -> Result<Self, GameError> {
         if left + right == 0 {
-            return Err(GameError::Parameter { what: "a glove game has at least one player".to_owned() });
+            return Err(GameError::Parameter {
+                what: "a glove game requires at least one player".to_owned(),
+            });
         }
         Ok(Self { left, right, lefts: Coalition::from_members(left + right, 0..left) })
     }

@@ -63,10 +63,10 @@ impl SumOfUnanimity {
     ) -> Result<Self, GameError> {
         let refuse = |what: String| Err(GameError::Parameter { what });
         if players == 0 {
-            return refuse("a sum of unanimity games has at least one player".to_owned());
+            return refuse("a sum of unanimity games requires at least one player".to_owned());
         }
         if !constant.is_finite() {
-            return refuse(format!("the constant must be finite, not {constant}"));
+            return refuse(format!("invalid constant {constant}: must be finite"));
         }
         let (mut sets, mut coefficients) = (Coalitions::new(players), Vec::new());
         for (index, (members, coefficient)) in terms.into_iter().enumerate() {
@@ -74,10 +74,12 @@ impl SumOfUnanimity {
                 return refuse(format!("term {index} has no players; add its coefficient to the constant"));
             }
             if let Some(player) = members.iter().find(|&&player| player >= players) {
-                return refuse(format!("term {index} names player {player}, but there are {players}"));
+                return refuse(format!(
+                    "unknown player {player} in term {index}; the game has {players} players"
+                ));
             }
             if !coefficient.is_finite() {
-                return refuse(format!("the coefficient of term {index} must be finite, not {coefficient}"));
+                return refuse(format!("invalid coefficient {coefficient} of term {index}: must be finite"));
             }
             sets.push_members(members);
             coefficients.push(coefficient);
@@ -101,7 +103,10 @@ impl SumOfUnanimity {
     ///
     /// If `players` or `largest` is zero.
     pub fn random(players: usize, terms: usize, largest: usize, seed: u64) -> Self {
-        assert!(players > 0 && largest > 0, "terms of at most {largest} of {players} players");
+        assert!(
+            players > 0 && largest > 0,
+            "expected at least 1 player and terms of at least 1, got {players} and {largest}"
+        );
         let mut rng = stream(seed, Purpose::Experiment, 0);
         // Scaling a word to a range is practically uniform for such small ranges, and does not depend on the
         // version of a crate.
@@ -127,7 +132,7 @@ impl SumOfUnanimity {
     pub fn with_constant(self, constant: f64) -> Result<Self, GameError> {
         if !constant.is_finite() {
             return Err(GameError::Parameter {
-                what: format!("the constant must be finite, not {constant}"),
+                what: format!("invalid constant {constant}: must be finite"),
             });
         }
         Ok(Self { constant, ..self })

@@ -56,21 +56,21 @@ impl WeightedVoting {
         if !(1..=MOST_PLAYERS).contains(&weights.len()) {
             return Err(GameError::Players {
                 what: "a weighted voting game",
-                given: weights.len(),
-                least: 1,
-                most: MOST_PLAYERS,
+                actual: weights.len(),
+                min: 1,
+                max: MOST_PLAYERS,
             });
         }
         let total: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
         if quota == 0 || u128::from(quota) > total {
             return Err(GameError::Parameter {
-                what: format!("the quota is from 1 to the sum of votes, {total}, not {quota}"),
+                what: format!("invalid quota {quota}: must be between 1 and the sum of votes, {total}"),
             });
         }
         if u128::from(quota) * (weights.len() as u128 + 1) > MOST_CELLS {
             return Err(GameError::Parameter {
                 what: format!(
-                    "a quota of {quota} is too much to count the swings of {} players; at most {}",
+                    "quota {quota} is too large to count the swings of {} players; must be at most {}",
                     weights.len(),
                     MOST_CELLS / (weights.len() as u128 + 1)
                 ),

@@ -1030,7 +1030,7 @@ fn refused_fits(rows: Rows<'_>) -> [String; 3] {
 #[test]
 fn data_with_missing_or_infinite_values_are_refused_with_row_and_column() {
     for (value, words) in
-        [(f64::NAN, "has no value in column 1"), (f64::INFINITY, "the value inf in column 1")]
+        [(f64::NAN, "has a missing value in column 1"), (f64::INFINITY, "the value inf in column 1")]
     {
         let mut data = vec![0.5; 20];
         data[2 * 3 + 1] = value;
@@ -1046,8 +1046,8 @@ fn data_with_missing_or_infinite_values_are_refused_with_row_and_column() {
 fn fewer_rows_than_features_and_one_are_refused() {
     let data = [0.0, 1.0, 2.0, 5.0, 1.0, 3.0];
     for said in refused_fits(Rows::new(&data, 3)) {
-        assert!(said.contains("at least 4 rows of data, 2 were given"), "{said}");
-        assert!(said.contains("of your own"), "{said}");
+        assert!(said.contains("at least 4 rows of data, got 2"), "{said}");
+        assert!(said.contains("a known covariance"), "{said}");
     }
     let none = message(FrequencyLaw::fit(Rows::new(&[], 3)));
     assert!(none.contains("at least 1 rows"), "{none}");
@@ -1057,7 +1057,7 @@ fn fewer_rows_than_features_and_one_are_refused() {
 fn a_matrix_that_is_no_covariance_is_refused_with_what_is_wrong() {
     let said = |covariance: &[f64]| message(GaussianLaw::new(&[0.0, 0.0], covariance, 10, 0));
     for (covariance, words) in [
-        (&[1.0, 0.0, 1.0][..], "3 entries were given for 2 features, 4 are wanted"),
+        (&[1.0, 0.0, 1.0][..], "3 entries for 2 features, expected 4"),
         (&[1.0, f64::NAN, 0.0, 1.0], "entry (0, 1) is NaN"),
         (&[1.0, 0.0, 0.0, -2.0], "variance at (1, 1) is -2"),
         (&[1.0, 0.5, 0.4, 1.0], "entry (1, 0) is 0.4, but (0, 1) is 0.5"),
@@ -1078,7 +1078,7 @@ fn a_matrix_that_is_no_covariance_is_refused_with_what_is_wrong() {
     assert!(GaussianLaw::new(&[0.0; 2], &[0.0; 4], 10, 0).is_ok());
     assert!(
         message(GaussianLaw::new(&[0.0, f64::NAN], &[0.0; 4], 10, 0))
-            .contains("the mean has no value in column 1")
+            .contains("the mean has a missing value in column 1")
     );
     assert!(message(GaussianLaw::new(&[], &[], 10, 0)).contains("at least one feature"));
     let huge = [1.7e308, -1.7e308, 1.7e308, -1.7e308];
@@ -1089,17 +1089,20 @@ fn a_matrix_that_is_no_covariance_is_refused_with_what_is_wrong() {
 fn parameters_outside_their_range_are_refused() {
     let data = factorial();
     let rows = Rows::new(&data, 3);
-    assert!(message(GaussianLaw::fit(rows, 0, 0)).contains("at least one draw"));
-    assert!(message(CopulaLaw::fit(rows, 0, 0)).contains("at least one draw"));
-    assert!(message(GaussianLaw::fit(rows, 7, 0).unwrap().antithetic()).contains("an even number, not 7"));
+    assert!(message(GaussianLaw::fit(rows, 0, 0)).contains("must be at least 1"));
+    assert!(message(CopulaLaw::fit(rows, 0, 0)).contains("must be at least 1"));
+    assert!(
+        message(GaussianLaw::fit(rows, 7, 0).unwrap().antithetic())
+            .contains("an even number of draws, got 7")
+    );
     let law = EmpiricalLaw::fit(rows).unwrap();
     for bandwidth in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(message(law.clone().with_bandwidth(bandwidth)).contains("above 0"), "{bandwidth}");
+        assert!(message(law.clone().with_bandwidth(bandwidth)).contains("must be positive"), "{bandwidth}");
     }
     for share in [0.0, 1.1, f64::NAN] {
         assert!(message(law.clone().with_share(share)).contains("at most 1"), "{share}");
     }
-    assert!(message(law.with_most_rows(0)).contains("at least one row"));
+    assert!(message(law.with_most_rows(0)).contains("must be at least 1"));
 }
 
 #[test]
@@ -1107,8 +1110,8 @@ fn explicands_and_models_that_do_not_fit_the_law_are_refused() {
     let data = factorial();
     let law = GaussianLaw::fit(Rows::new(&data, 3), 10, 0).unwrap();
     let said = |explicand: &[f64]| message(ConditionalGame::new(&curved, explicand, &law));
-    assert!(said(&[0.0; 2]).contains("the explicand has 2 values, but 3 are wanted"));
-    assert!(said(&[0.0, f64::NAN, 0.0]).contains("the explicand has no value in column 1"));
+    assert!(said(&[0.0; 2]).contains("the explicand has 2 values, expected 3"));
+    assert!(said(&[0.0, f64::NAN, 0.0]).contains("the explicand has a missing value in column 1"));
     assert!(said(&[0.0, 0.0, f64::INFINITY]).contains("the explicand has the value inf in column 2"));
     assert!(said(&[0.0, 0.0, f64::INFINITY]).contains("pass a finite number, or use the marginal game"));
     // Models that compute with 32 bits reject values that are finite here; the message does not print 300
@@ -1130,7 +1133,7 @@ fn explicands_and_models_that_do_not_fit_the_law_are_refused() {
         }
     }
     let refused = message(ConditionalGame::new(&Four, &[0.0; 3], &law));
-    assert!(refused.contains("a row of the conditional law has 3 values, but 4 are wanted"), "{refused}");
+    assert!(refused.contains("a row of the conditional distribution has 3 values, expected 4"), "{refused}");
     let silent = batch_model(0, |_: Rows<'_>| Ok(Vec::new()));
     assert!(message(ConditionalGame::new(&silent, &[0.0; 3], &law)).contains("at least one output"));
 }

@@ -208,7 +208,7 @@ fn a_model_that_reads_no_absent_feature_keeps_the_bandwidth_and_bad_models_are_r
     assert!(matches!(refused, Err(GameError::NotFinite { output: 0, .. })));
     let many = vec![0.5; 4002];
     let refused = law_of(&many, 2, 0.3).with_bandwidths_by_aicc(&first).unwrap_err().to_string();
-    assert!(refused.contains("at most 2000 rows, not 2001"), "{refused}");
+    assert!(refused.contains("at most 2000 rows, got 2001"), "{refused}");
     let few = law_of(&[0.0, 1.0, 2.0], 1, 0.3).with_bandwidths_by_aicc(&first).unwrap_err().to_string();
     assert!(few.contains("at least 4 rows"), "{few}");
 }

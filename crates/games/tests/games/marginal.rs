@@ -274,7 +274,7 @@ fn a_mean_of_huge_predictions_is_finite_and_an_infinite_prediction_is_an_error()
 fn too_few_numbers_are_an_error_that_says_so() {
     let model = batch_model(2, |rows: Rows<'_>| Ok(vec![0.0; rows.len()]));
     let error = against_baseline(&model, &[1.0; 2], &[0.0; 2]).unwrap_err();
-    assert!(matches!(error, GameError::ModelCount { given: 4, rows: 4, outputs: 2 }), "{error}");
+    assert!(matches!(error, GameError::ModelCount { actual: 4, rows: 4, outputs: 2 }), "{error}");
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn rows_that_do_not_fit_are_refused_before_the_model_is_asked() {
     }
     for baseline in [&[0.0; 2][..], &[0.0; 3]] {
         let refused = against_baseline(&Wide, &[0.0; 2], baseline).unwrap_err();
-        assert!(matches!(refused, GameError::Width { given: 2, wanted: 3, .. }), "{refused}");
+        assert!(matches!(refused, GameError::Width { actual: 2, expected: 3, .. }), "{refused}");
     }
     assert!(against_baseline(&batch_model(0, |_| Ok(vec![])), &[0.0; 3], &[0.0; 3]).is_err());
 }

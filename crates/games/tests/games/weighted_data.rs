@@ -130,7 +130,7 @@ fn weights_that_are_none_are_refused_by_every_law() {
     let mut negative = vec![1.0; 10];
     negative[4] = -1.0;
     for (weights, words) in [
-        (vec![1.0; 9], "10 finite numbers, none negative and not all zero; 9 were given"),
+        (vec![1.0; 9], "10 finite, non-negative numbers, not all zero: got 9"),
         (vec![0.0; 10], "all are zero"),
         (negative, "weight 4 is -1"),
     ] {
@@ -147,5 +147,5 @@ fn weights_that_are_none_are_refused_by_every_law() {
     let mut few = vec![0.0; 10];
     few[..2].fill(1.0);
     let refused = EmpiricalLaw::fit_weighted(rows, &few).unwrap_err();
-    assert!(matches!(refused, GameError::TooFewRows { given: 2, least: 3, .. }), "{refused}");
+    assert!(matches!(refused, GameError::TooFewRows { actual: 2, min: 3, .. }), "{refused}");
 }

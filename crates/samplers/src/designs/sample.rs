@@ -201,7 +201,7 @@ pub const fn most_rows(players: usize) -> usize {
 pub(crate) fn check_rows(players: usize, rows: usize) -> Result<usize, SamplerError> {
     let most = most_rows(players);
     if rows > most {
-        return Err(SamplerError::TooManyRows { given: rows, most });
+        return Err(SamplerError::TooManyRows { actual: rows, max: most });
     }
     // The bits are stored twice while samples are sorted, plus the size and the weight of each row.
     let bytes = memory::product([rows, 2 * words_for(players) + 3, 8]);
@@ -221,7 +221,7 @@ mod tests {
             assert_eq!(most_rows(players), most, "{players} players");
             assert_eq!(check_rows(players, most), Ok(most));
             let refused = check_rows(players, most + 1);
-            assert_eq!(refused, Err(SamplerError::TooManyRows { given: most + 1, most }));
+            assert_eq!(refused, Err(SamplerError::TooManyRows { actual: most + 1, max: most }));
         }
     }
 }

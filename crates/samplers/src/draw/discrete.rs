@@ -85,7 +85,7 @@ impl Discrete {
     }
 
     /// Returns the number of outcomes, including impossible ones.
-    #[allow(clippy::len_without_is_empty, reason = "a law has at least one outcome")]
+    #[allow(clippy::len_without_is_empty, reason = "a distribution has at least one outcome")]
     pub fn len(&self) -> usize {
         self.cells.len()
     }

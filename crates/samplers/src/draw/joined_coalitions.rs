@@ -127,7 +127,7 @@ const STACK_WORDS: usize = 16;
 impl SubsetLaw {
     pub(super) fn new(count: usize, sizes: &[f64]) -> Result<Self, SamplerError> {
         if sizes.len() != count {
-            return Err(SamplerError::Sizes { given: sizes.len(), wanted: count });
+            return Err(SamplerError::Sizes { actual: sizes.len(), expected: count });
         }
         let subsets = (0..count).map(|size| UniformSubset::new(count - 1, size)).collect();
         Ok(Self { sizes: Discrete::new(sizes)?, subsets })
@@ -279,9 +279,9 @@ mod tests {
     fn laws_of_the_wrong_length_are_refused() {
         let partition = Partition::new(3, vec![vec![0, 1], vec![2]]).unwrap();
         let refused = JoinedCoalitions::new(&partition, &[1.0; 3], |sizes| vec![1.0; sizes]).unwrap_err();
-        assert_eq!(refused, SamplerError::Sizes { given: 3, wanted: 2 });
+        assert_eq!(refused, SamplerError::Sizes { actual: 3, expected: 2 });
         let refused = JoinedCoalitions::new(&partition, &[1.0; 2], |_| vec![1.0]).unwrap_err();
-        assert_eq!(refused, SamplerError::Sizes { given: 1, wanted: 2 });
+        assert_eq!(refused, SamplerError::Sizes { actual: 1, expected: 2 });
         let refused = JoinedCoalitions::new(&partition, &[1.0, -1.0], |sizes| vec![1.0; sizes]).unwrap_err();
         assert!(matches!(refused, SamplerError::OutcomeWeight { outcome: 1, .. }), "{refused}");
     }

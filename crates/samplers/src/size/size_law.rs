@@ -208,7 +208,7 @@ impl SizeLaw {
 fn check_players(players: usize) -> Result<(), SamplerError> {
     match players {
         1..=MOST_PLAYERS => Ok(()),
-        _ => Err(SamplerError::Players { given: players, most: MOST_PLAYERS }),
+        _ => Err(SamplerError::Players { actual: players, max: MOST_PLAYERS }),
     }
 }
 
@@ -300,16 +300,16 @@ mod tests {
         assert_eq!(refused(&[none; 3]), SamplerError::NoWeight { sizes: 3 });
         assert_eq!(refused(&[none, f64::INFINITY]), SamplerError::Weight { size: 1, weight: f64::INFINITY });
         assert!(matches!(refused(&[f64::NAN, 0.0]), SamplerError::Weight { size: 0, .. }));
-        assert!(matches!(refused(&[0.0]), SamplerError::Players { given: 0, .. }));
+        assert!(matches!(refused(&[0.0]), SamplerError::Players { actual: 0, .. }));
     }
 
     #[test]
     fn bad_weights_and_numbers_of_players_are_refused() {
-        assert!(matches!(SizeLaw::leverage(0), Err(SamplerError::Players { given: 0, .. })));
-        assert!(matches!(SizeLaw::kernel(0), Err(SamplerError::Players { given: 0, .. })));
-        assert!(matches!(SizeLaw::binomial(0), Err(SamplerError::Players { given: 0, .. })));
-        assert!(matches!(SizeLaw::custom(&[]), Err(SamplerError::Players { given: 0, .. })));
-        assert!(matches!(SizeLaw::custom(&[1.0]), Err(SamplerError::Players { given: 0, .. })));
+        assert!(matches!(SizeLaw::leverage(0), Err(SamplerError::Players { actual: 0, .. })));
+        assert!(matches!(SizeLaw::kernel(0), Err(SamplerError::Players { actual: 0, .. })));
+        assert!(matches!(SizeLaw::binomial(0), Err(SamplerError::Players { actual: 0, .. })));
+        assert!(matches!(SizeLaw::custom(&[]), Err(SamplerError::Players { actual: 0, .. })));
+        assert!(matches!(SizeLaw::custom(&[1.0]), Err(SamplerError::Players { actual: 0, .. })));
         assert_eq!(SizeLaw::custom(&[1.0, -2.0]), Err(SamplerError::Weight { size: 1, weight: -2.0 }));
         assert!(matches!(SizeLaw::custom(&[f64::NAN, 1.0]), Err(SamplerError::Weight { size: 0, .. })));
         assert_eq!(SizeLaw::custom(&[0.0; 4]), Err(SamplerError::NoWeight { sizes: 4 }));

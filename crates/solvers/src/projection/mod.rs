@@ -135,5 +135,5 @@ fn check_finite(what: &'static str, values: &[f64]) -> Result<(), SolverError> {
 
 /// Returns an error for a set or a point of other dimensions.
 fn check_dimensions(given: usize, wanted: usize) -> Result<(), SolverError> {
-    if given == wanted { Ok(()) } else { Err(SolverError::Dimensions { given, wanted }) }
+    if given == wanted { Ok(()) } else { Err(SolverError::Dimensions { actual: given, expected: wanted }) }
 }

@@ -330,7 +330,10 @@ fn what_is_no_set_is_refused() {
         let refused = Cuboid::new(vec![0.0, lower], vec![0.0, upper]).unwrap_err();
         assert!(matches!(refused, SolverError::Bounds { index: 1, .. }), "{lower}, {upper}");
     }
-    assert_eq!(Cuboid::new(vec![0.0; 2], vec![1.0; 3]), Err(SolverError::Dimensions { given: 3, wanted: 2 }));
+    assert_eq!(
+        Cuboid::new(vec![0.0; 2], vec![1.0; 3]),
+        Err(SolverError::Dimensions { actual: 3, expected: 2 })
+    );
 }
 
 #[test]
@@ -338,7 +341,7 @@ fn what_cannot_be_projected_is_refused() {
     let (plane, ball) = (Hyperplane::of_sum(2, 1.0).unwrap(), Ball::new(vec![0.0; 2], 1.0).unwrap());
     let run = |point: &[f64], stopping| dykstra(&[&plane, &ball], point, stopping).unwrap_err();
     assert_eq!(dykstra(&[], &[1.0], Stopping::default()).unwrap_err(), SolverError::NoSets);
-    assert_eq!(run(&[1.0; 3], Stopping::default()), SolverError::Dimensions { given: 2, wanted: 3 });
+    assert_eq!(run(&[1.0; 3], Stopping::default()), SolverError::Dimensions { actual: 2, expected: 3 });
     assert!(matches!(run(&[1.0, f64::NAN], Stopping::default()), SolverError::NotFinite { index: 1, .. }));
     for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let stopping = Stopping { tolerance, ..Stopping::default() };

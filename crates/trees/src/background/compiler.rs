@@ -83,7 +83,7 @@ impl<'a> BackgroundCompiler<'a> {
         self.ensemble.check_rows(rows, "background row")?;
         if let Some(weights) = weights {
             let problem = if weights.len() != rows.len() {
-                Some(format!("{} were given", weights.len()))
+                Some(format!("got {}", weights.len()))
             } else {
                 let bad = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0));
                 bad.map(|row| format!("weight {row} is {}", weights[row]))

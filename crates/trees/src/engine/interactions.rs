@@ -131,7 +131,7 @@ mod tests {
                 says.starts_with(&format!("interactions of {players} players for 1 outputs of {rows} rows")),
                 "{says}"
             );
-            assert!(says.contains(" of memory, and "), "{says}");
+            assert!(says.contains(" of memory, but only "), "{says}");
         }
         assert_eq!(zeros(2, 3, 2).unwrap(), [0.0; 36]);
     }

@@ -126,8 +126,8 @@ fn what_cannot_be_played_is_refused_by_name() {
         Err(TreeError::Game(error)) => error,
         other => panic!("{other:?}"),
     };
-    assert!(matches!(refusal(&[]), GameError::Width { given: 0, wanted: 2, .. }));
-    assert!(matches!(refusal(&[0.0; 3]), GameError::Width { given: 3, wanted: 2, .. }));
+    assert!(matches!(refusal(&[]), GameError::Width { actual: 0, expected: 2, .. }));
+    assert!(matches!(refusal(&[0.0; 3]), GameError::Width { actual: 3, expected: 2, .. }));
     for value in [f64::NAN, f64::INFINITY, 1e39] {
         PathDependentGame::new(&ensemble, &[0.0, value]).unwrap();
     }

@@ -177,5 +177,5 @@ fn what_has_no_exact_values_is_refused_with_what_to_do() {
     let oracle = InterventionalOracle::new(&case.ensemble, case.background.as_rows(), None).unwrap();
     let other = Value::owen_over(Hierarchy::from(&Partition::whole(3)));
     let refused = oracle.values(other, case.rows()).unwrap_err().to_string();
-    assert!(refused.contains("the hierarchy is of 3 players, the game has 4"), "{refused}");
+    assert!(refused.contains("the hierarchy has 3 players, but the game has 4"), "{refused}");
 }

@@ -273,7 +273,7 @@ fn rows_groups_and_weights_that_do_not_fit_are_refused() {
                     |rows: &[f64], columns| oracle.values_of(&value, Rows::new(rows, columns)).unwrap_err();
                 let error = refused(&[0.0; 4], 2);
                 assert!(
-                    matches!(error, TreeError::Game(GameError::Width { given: 2, wanted: 3, .. })),
+                    matches!(error, TreeError::Game(GameError::Width { actual: 2, expected: 3, .. })),
                     "{error}"
                 );
                 let none = oracle.values_of(&value, Rows::new(&[], 3)).unwrap();
@@ -283,7 +283,7 @@ fn rows_groups_and_weights_that_do_not_fit_are_refused() {
             for value in kinds(&Partition::whole(4)).into_iter().skip(2) {
                 let error = oracle.values_of(&value, row).unwrap_err();
                 let wanted =
-                    matches!(error, TreeError::Game(GameError::PartitionOfOthers { given: 4, wanted: 3 }));
+                    matches!(error, TreeError::Game(GameError::PartitionOfOthers { actual: 4, expected: 3 }));
                 assert!(wanted, "{error}");
             }
             let fits =
@@ -318,7 +318,7 @@ fn backgrounds_and_covers_that_do_not_fit_are_refused() {
         }
     };
     assert!(matches!(refused(&[], 2, None), GameError::EmptyBackground));
-    assert!(matches!(refused(&[0.0; 3], 3, None), GameError::Width { given: 3, wanted: 2, .. }));
+    assert!(matches!(refused(&[0.0; 3], 3, None), GameError::Width { actual: 3, expected: 2, .. }));
     for weights in [&[1.0][..], &[1.0, -1.0], &[0.0, 0.0], &[1.0, f64::NAN], &[1.0, f64::INFINITY]] {
         let error = refused(&[0.0; 4], 2, Some(weights));
         assert!(matches!(error, GameError::BackgroundWeights { .. }), "{weights:?}");

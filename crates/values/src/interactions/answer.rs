@@ -69,12 +69,16 @@ impl Interactions {
                 sorted.push(coalitions.row(place));
                 in_order.extend_from_slice(&values[place * outputs..][..outputs]);
             }
-            assert!(are_in_order(&sorted), "a coalition stands twice");
+            assert!(are_in_order(&sorted), "a coalition is listed twice");
             (coalitions, values) = (Arc::new(sorted), in_order);
         }
         let sizes = coalitions.sizes();
-        assert!(sizes.first() != Some(&0), "the empty coalition has its index apart");
-        assert!(sizes.last().is_none_or(|&size| size as usize <= order), "more players than the order");
+        assert!(sizes.first() != Some(&0), "the index of the empty coalition is stored separately");
+        assert!(
+            sizes.last().is_none_or(|&size| size as usize <= order),
+            "a coalition has more players than \
+                                                                          the order"
+        );
         let constant = base.clone();
         Self { index, order, coalitions, values, base, predictions, constant, std_errors: None }
     }

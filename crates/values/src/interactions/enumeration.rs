@@ -99,10 +99,10 @@ fn enumerate_all(
 ) -> Result<Vec<Interactions>, ValueError> {
     let (players, outputs) = (game.players(), game.outputs());
     if !(1..=MOST_PLAYERS).contains(&players) {
-        return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+        return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
     }
     if outputs == 0 {
-        return Err(GameError::Parameter { what: "a game has at least one output, not 0".to_owned() }.into());
+        return Err(GameError::Parameter { what: "a game must have at least one output".to_owned() }.into());
     }
     let weights = asked.iter().map(|(index, order)| index.weights(*order, players));
     let weights: Vec<IndexWeights> = weights.collect::<Result<_, _>>()?;
@@ -146,7 +146,7 @@ fn enumerate_all(
 /// Returns an error if there are more coalitions than a result can contain.
 pub(super) fn check_count(players: usize, order: usize, outputs: usize) -> Result<(), ValueError> {
     if coalitions_up_to(players, order).saturating_mul(outputs) > MOST_INTERACTIONS {
-        return Err(ValueError::TooManyInteractions { players, order, outputs, most: MOST_INTERACTIONS });
+        return Err(ValueError::TooManyInteractions { players, order, outputs, max: MOST_INTERACTIONS });
     }
     Ok(())
 }
@@ -254,7 +254,7 @@ impl Folded {
         let outputs = self.last.len();
         match channels.iter().position(|&channel| channel == wanted) {
             Some(at) => &self.sums[at * outputs..][..outputs],
-            None => unreachable!("channels are those that the weights ask for"),
+            None => unreachable!("the channels are those that the weights require"),
         }
     }
 }

@@ -160,7 +160,7 @@ impl FromStr for InteractionIndex {
             _ => {}
         }
         let semivalue = |of: &str| match of.parse::<Semivalue>() {
-            Err(ValueError::UnknownValue { .. }) => Err(ValueError::UnknownIndex { given: name.to_owned() }),
+            Err(ValueError::UnknownValue { .. }) => Err(ValueError::UnknownIndex { actual: name.to_owned() }),
             other => other,
         };
         if let Some(of) = name.strip_prefix("generalized-") {
@@ -169,7 +169,7 @@ impl FromStr for InteractionIndex {
         if let Some(of) = name.strip_prefix("faithful-") {
             return match semivalue(of)? {
                 Semivalue::WeightedBanzhaf(presence) => Ok(Self::FaithfulWeightedBanzhaf(presence)),
-                _ => Err(ValueError::UnknownIndex { given: name.to_owned() }),
+                _ => Err(ValueError::UnknownIndex { actual: name.to_owned() }),
             };
         }
         semivalue(name).map(Self::Semivalue)

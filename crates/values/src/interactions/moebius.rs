@@ -51,12 +51,12 @@ impl MoebiusTransform {
     pub fn new(terms: &Coalitions, coefficients: &[f64], outputs: usize) -> Result<Self, ValueError> {
         let refuse = |what: String| Err(GameError::Parameter { what }.into());
         if terms.players() == 0 || outputs == 0 {
-            return refuse("a game has at least one player and one output".to_owned());
+            return refuse("a game must have at least one player and one output".to_owned());
         }
         if coefficients.len() != terms.len() * outputs {
             let wanted = terms.len() * outputs;
             return refuse(format!(
-                "{} terms of {outputs} outputs have {wanted} coefficients, not {}",
+                "{} terms of {outputs} outputs require {wanted} coefficients, got {}",
                 terms.len(),
                 coefficients.len()
             ));
@@ -82,7 +82,7 @@ impl MoebiusTransform {
     pub fn of_game(game: &(impl Game + ?Sized)) -> Result<Self, ValueError> {
         let (players, outputs) = (game.players(), game.outputs());
         if !(1..=MOST_TABULATED).contains(&players) {
-            return Err(ValueError::Players { given: players, most: MOST_TABULATED });
+            return Err(ValueError::Players { actual: players, max: MOST_TABULATED });
         }
         let table = TabulatedGame::from_game(game)?;
         let mut coefficients = table.values_in_order().to_vec();
@@ -179,7 +179,7 @@ impl MoebiusTransform {
             });
         }
         match are_too_many {
-            true => Err(ValueError::TooManyInteractions { players, order, outputs, most: MOST_INTERACTIONS }),
+            true => Err(ValueError::TooManyInteractions { players, order, outputs, max: MOST_INTERACTIONS }),
             false => Ok((coalitions, values)),
         }
     }

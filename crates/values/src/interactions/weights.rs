@@ -64,7 +64,7 @@ impl InteractionIndex {
 impl IndexWeights {
     fn new(index: &InteractionIndex, order: usize, players: usize) -> Result<Self, ValueError> {
         if !(1..=MOST_ORDER).contains(&order) {
-            return Err(ValueError::Order { given: order, most: MOST_ORDER });
+            return Err(ValueError::Order { actual: order, max: MOST_ORDER });
         }
         if let InteractionIndex::Semivalue(semivalue) | InteractionIndex::Generalized(semivalue) = index {
             semivalue.check_players(players)?;
@@ -73,7 +73,7 @@ impl IndexWeights {
         let functionals = match index {
             InteractionIndex::JointShapley => {
                 if players > MOST_PLAYERS {
-                    return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+                    return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
                 }
                 let law = joint_shapley_law(order, players);
                 sizes.clone().map(|size| Functional::OfSizes(law[..=players - size].to_vec())).collect()

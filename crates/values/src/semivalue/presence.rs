@@ -10,7 +10,7 @@ pub struct Presence {
 
 impl Presence {
     pub(crate) fn new(p: f64) -> Result<Self, ValueError> {
-        if p > 0.0 && p < 1.0 { Ok(Self { p }) } else { Err(ValueError::Presence { given: p }) }
+        if p > 0.0 && p < 1.0 { Ok(Self { p }) } else { Err(ValueError::Presence { actual: p }) }
     }
 
     /// Returns the probability.

@@ -147,10 +147,10 @@ fn what_violates_an_axiom_is_found() {
         ),
     ] {
         let found = found.unwrap_err();
-        assert_eq!((found.axiom, found.got, found.wanted), (axiom, got, wanted));
+        assert_eq!((found.axiom, found.actual, found.expected), (axiom, got, wanted));
         // For linearity, the output is the position in the lists.
         assert_eq!(found.output, usize::from(axiom == "linearity"));
-        assert!(found.to_string().contains(&format!("{got} where {wanted} is wanted")), "{found}");
+        assert!(found.to_string().contains(&format!("got {got}, expected {wanted}")), "{found}");
     }
     // NaN always violates the axiom.
     assert!(axioms::efficiency(&[f64::NAN, 1.0], &[0.0], &[1.0], 1.0).is_err());
@@ -271,13 +271,13 @@ fn of_several_violations_the_worst_is_told() {
     let mut values = [1.0, 1000.0, 1.0, 1000.0, 2.0, 2000.0];
     (values[0], values[2], values[4]) = (1.5, 3.0, 1.75);
     let worst = axioms::dummy(&game, &values, 1e-9).unwrap_err();
-    assert_eq!((worst.output, worst.got, worst.wanted), (0, 3.0, 1.0));
+    assert_eq!((worst.output, worst.actual, worst.expected), (0, 3.0, 1.0));
     values[5] = 1000.0;
     let worst = axioms::dummy(&game, &values, 1e-9).unwrap_err();
-    assert_eq!((worst.output, worst.got, worst.wanted), (1, 1000.0, 2000.0));
+    assert_eq!((worst.output, worst.actual, worst.expected), (1, 1000.0, 2000.0));
     values[1] = f64::NAN;
     let worst = axioms::dummy(&game, &values, 1e-9).unwrap_err();
-    assert!(worst.output == 1 && worst.got.is_nan() && worst.wanted == 1000.0);
+    assert!(worst.output == 1 && worst.actual.is_nan() && worst.expected == 1000.0);
 }
 
 #[test]

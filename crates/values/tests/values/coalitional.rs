@@ -135,7 +135,7 @@ fn structures_that_no_enumeration_can_take_are_refused() {
         [CoalitionalValue::owen().enumerate(&game, &partition), two_step_shapley(&game, &partition)]
     {
         let refused = refused.unwrap_err();
-        assert!(matches!(refused, ValueError::Structure { groups: 5, largest: 26, most: 25 }), "{refused}");
+        assert!(matches!(refused, ValueError::Structure { groups: 5, largest: 26, max: 25 }), "{refused}");
     }
 }
 
@@ -149,5 +149,5 @@ fn a_unanimity_game_across_groups_is_split_group_by_group() {
     let owen = CoalitionalValue::owen().enumerate(&sub, &partition).unwrap();
     assert_close(&owen.values, &[0.25, 0.25, 0.0, 0.5], 1e-14, "Owen");
     let refused = CoalitionalValue::owen().enumerate(&sub, &Partition::whole(3)).unwrap_err();
-    assert!(matches!(refused, ValueError::Game(GameError::PartitionOfOthers { given: 3, wanted: 4 })));
+    assert!(matches!(refused, ValueError::Game(GameError::PartitionOfOthers { actual: 3, expected: 4 })));
 }

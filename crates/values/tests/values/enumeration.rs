@@ -264,10 +264,10 @@ fn no_players_and_too_many_are_refused_before_any_work() {
     let nobody = TabulatedGame::new(vec![1.0], 1).unwrap();
     assert!(matches!(
         enumerate(&nobody, Semivalue::Shapley),
-        Err(ValueError::Players { given: 0, most: 25 })
+        Err(ValueError::Players { actual: 0, max: 25 })
     ));
     let game = Watched::new(26, true, |_| 0.0);
-    assert!(matches!(enumerate(&game, Semivalue::Shapley), Err(ValueError::Players { given: 26, most: 25 })));
+    assert!(matches!(enumerate(&game, Semivalue::Shapley), Err(ValueError::Players { actual: 26, max: 25 })));
     assert_eq!(game.calls.into_inner(), 0);
 }
 

@@ -73,7 +73,7 @@ fn what_violates_an_axiom_of_groups_is_found() {
     let partition = Partition::new(3, vec![vec![0, 1], vec![2]]).unwrap();
     let wrong = [1.0, 2.0, 3.0];
     let violation = axioms::quotient_property(&partition, &wrong, &[4.0, 3.0], TOLERANCE).unwrap_err();
-    assert_eq!((violation.got, violation.wanted), (3.0, 4.0));
+    assert_eq!((violation.actual, violation.expected), (3.0, 4.0));
     assert!(axioms::symmetry_within_groups(&game, &partition, &wrong, TOLERANCE).is_err());
     // Players 1 and 2 are symmetric, but not in the same group.
     let apart = [2.0, 2.0, 7.0];

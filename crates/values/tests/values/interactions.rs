@@ -408,7 +408,7 @@ fn names_are_read_as_they_are_written_and_as_shapiq_has_them() {
     }
     for unknown in ["", "owen", "faithful-beta=1,2", "generalized-taylor", "SII2", "fourier"] {
         let error = unknown.parse::<InteractionIndex>().unwrap_err();
-        assert!(matches!(&error, ValueError::UnknownIndex { given } if given == unknown), "{error}");
+        assert!(matches!(&error, ValueError::UnknownIndex { actual: given } if given == unknown), "{error}");
     }
     let error = "weighted-banzhaf=7".parse::<InteractionIndex>().unwrap_err();
     assert!(matches!(error, ValueError::Presence { .. }), "{error}");
@@ -656,7 +656,7 @@ fn what_cannot_be_is_refused() {
     assert!(matches!(error, ValueError::WeightsForOtherPlayers { weights: 2, players: 3 }), "{error}");
     let large = SumOfUnanimity::random(26, 1, 1, 3);
     let error = enumerate_interactions(&large, &InteractionIndex::KShapley, 2).unwrap_err();
-    assert!(matches!(error, ValueError::Players { given: 26, .. }), "{error}");
+    assert!(matches!(error, ValueError::Players { actual: 26, .. }), "{error}");
     let large = SumOfUnanimity::random(25, 1, 1, 3);
     let error = enumerate_interactions(&large, &InteractionIndex::KShapley, 12).unwrap_err();
     assert!(matches!(error, ValueError::TooManyInteractions { order: 12, .. }), "{error}");

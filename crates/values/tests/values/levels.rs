@@ -245,11 +245,11 @@ fn what_no_enumeration_can_take_is_refused() {
     let members = std::iter::once(rest).chain((30..40).map(Member::Player)).collect();
     let hierarchy = Hierarchy::new(40, members).unwrap();
     let refused = CoalitionalValue::owen().enumerate_over(&game, &hierarchy).unwrap_err();
-    assert!(matches!(refused, ValueError::Levels { needed: 31, most: 25 }), "{refused}");
+    assert!(matches!(refused, ValueError::Levels { needed: 31, max: 25 }), "{refused}");
     let others = CoalitionalValue::owen().enumerate_over(&Glove::new(1, 2).unwrap(), &hierarchy);
     let refused = others.unwrap_err();
     assert!(
-        matches!(refused, ValueError::Game(GameError::HierarchyOfOthers { given: 40, wanted: 3 })),
+        matches!(refused, ValueError::Game(GameError::HierarchyOfOthers { actual: 40, expected: 3 })),
         "{refused}"
     );
     let three = Semivalue::by_size_law(&[0.5, 0.25, 0.25]).unwrap();
@@ -257,7 +257,7 @@ fn what_no_enumeration_can_take_is_refused() {
     let refused = Value::OverHierarchy(value, hierarchy.clone()).check(40).unwrap_err();
     assert!(matches!(refused, ValueError::WeightsForOtherPlayers { weights: 3, players: 11 }), "{refused}");
     let refused = Value::over(SolutionConcept::TwoStepShapley, hierarchy).unwrap_err().to_string();
-    assert!(refused.contains("two-step takes no groups within groups"), "{refused}");
+    assert!(refused.contains("two-step does not support nested groups"), "{refused}");
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn what_breaks_the_assumptions_is_refused_with_which_and_by_how_much() {
     assert!(LinearValue::from_laws(vec![own]).unwrap_err().to_string().contains("is a member"));
     let short = CoalitionLaw::new(Coalitions::from_masks(1, [0]), vec![]);
     assert!(matches!(LinearValue::from_laws(vec![short]), Err(ValueError::Law { player: 0, .. })));
-    assert!(matches!(LinearValue::from_laws(vec![]), Err(ValueError::Players { given: 0, .. })));
+    assert!(matches!(LinearValue::from_laws(vec![]), Err(ValueError::Players { actual: 0, .. })));
     assert!(matches!(LinearValue::from_weights(21, |_, _| 1.0), Err(ValueError::Players { .. })));
     let two = LinearValue::from_weights(2, |_, _| 0.5).unwrap();
     assert!(matches!(
@@ -164,7 +164,10 @@ fn laws_of_more_coalitions_than_are_asked_for_at_once_are_summed_in_parts() {
 fn a_table_of_laws_is_made_for_one_to_twenty_players() {
     for players in [0, 21] {
         let refused = LinearValue::weighted_shapley(&vec![1.0; players]).unwrap_err();
-        assert!(matches!(refused, ValueError::Players { given, most: 20 } if given == players), "{refused}");
+        assert!(
+            matches!(refused, ValueError::Players { actual: given, max: 20 } if given == players),
+            "{refused}"
+        );
     }
     let one = LinearValue::weighted_shapley(&[3.0]).unwrap();
     assert_eq!(one.law(0).probabilities(), [1.0]);
@@ -188,7 +191,7 @@ fn each_fault_of_a_law_is_told_as_what_it_is() {
     assert_eq!(problem(2, empty(), &[0.5, 0.5]), LawProblem::Lengths { coalitions: 1, weights: 2 });
     assert_eq!(problem(2, empty(), &[]), LawProblem::Lengths { coalitions: 1, weights: 0 });
     assert_eq!(problem(2, Coalitions::new(2), &[]), LawProblem::Lengths { coalitions: 0, weights: 0 });
-    assert_eq!(problem(3, empty(), &[1.0]), LawProblem::OtherPlayers { given: 2, wanted: 3 });
+    assert_eq!(problem(3, empty(), &[1.0]), LawProblem::OtherPlayers { actual: 2, expected: 3 });
     let negative = problem(2, Coalitions::from_masks(2, [0, 2]), &[1.25, -0.25]);
     assert!(matches!(negative, LawProblem::Weight { weight: -0.25, .. }), "{negative}");
     let infinite = problem(2, empty(), &[f64::INFINITY]);

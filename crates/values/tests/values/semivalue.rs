@@ -168,7 +168,7 @@ fn what_is_no_semivalue_is_refused_with_what_is_wanted() {
         (Semivalue::beta_shapley(1.0, f64::INFINITY), "positive"),
         (Semivalue::beta_shapley(1e308, 1e308), "1e-100 to 1e100"),
         (Semivalue::beta_shapley(1e-300, 1.0), "1e-300"),
-        (Semivalue::by_size(&[]), "one weight"),
+        (Semivalue::by_size(&[]), "no weights"),
         (Semivalue::by_size(&[0.5, -0.5, 1.5]), "size 1"),
         (Semivalue::by_size(&[0.5, 0.5, 0.5]), "sum to 2"),
         (Semivalue::by_size_law(&[0.5, 0.4]), "0.9"),

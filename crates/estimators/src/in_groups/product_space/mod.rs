@@ -279,7 +279,7 @@ impl ProductSpace {
         let values = self.structured()?.check(game.players())?;
         // A stream number has enough bits for a million players.
         if values > MOST_PLAYERS {
-            return Err(SamplerError::Players { given: values, most: MOST_PLAYERS }.into());
+            return Err(SamplerError::Players { actual: values, max: MOST_PLAYERS }.into());
         }
         Ok(values)
     }

@@ -80,12 +80,13 @@ impl EmpiricalLaw {
     ) -> Result<AdaptedEmpiricalLaw<'a>, GameError> {
         let (model, rows) = (model.into(), self.data.rows());
         if let Some(wanted) = model.features().filter(|&features| features != rows.columns()) {
-            let what = "a row of the empirical law".to_owned();
-            return Err(GameError::Width { what, given: rows.columns(), wanted });
+            let what = "a row of the empirical distribution".to_owned();
+            return Err(GameError::Width { what, actual: rows.columns(), expected: wanted });
         }
         if rows.len() > MOST_ROWS {
             let what = format!(
-                "a bandwidth by AICc compares all pairs of rows, so that it takes at most {MOST_ROWS} rows, not {}; give fewer, or a bandwidth",
+                "choosing the bandwidth by AICc compares all pairs of rows and supports at most {MOST_ROWS} \
+                 rows, got {}; use fewer rows, or set a bandwidth",
                 rows.len()
             );
             return Err(GameError::Parameter { what });
@@ -93,10 +94,10 @@ impl EmpiricalLaw {
         let total = self.data.total().round() as usize;
         if total < 4 {
             return Err(GameError::TooFewRows {
-                law: "a bandwidth by AICc",
-                given: total,
-                least: 4,
-                hint: "give more rows, or a bandwidth",
+                law: "choosing the bandwidth by AICc",
+                actual: total,
+                min: 4,
+                hint: "use more rows, or set a bandwidth",
             });
         }
         Ok(AdaptedEmpiricalLaw { law: self, model })

@@ -136,7 +136,7 @@ impl EmpiricalLaw {
     }
 
     fn counted(data: Counted, variant: Variant) -> Result<Self, GameError> {
-        check_enough(&data, "an empirical law")?;
+        check_enough(&data, "an empirical distribution")?;
         let Standardized { mean, scale, units } = Standardized::new(&data)?;
         let (rows, columns) = (units.nrows(), units.ncols());
         Ok(Self {
@@ -160,7 +160,7 @@ impl EmpiricalLaw {
     pub fn with_bandwidth(mut self, bandwidth: f64) -> Result<Self, GameError> {
         if !(bandwidth.is_finite() && bandwidth > 0.0) {
             return Err(GameError::Parameter {
-                what: format!("a bandwidth is finite and above 0, not {bandwidth}"),
+                what: format!("invalid bandwidth {bandwidth}: must be positive and finite"),
             });
         }
         self.bandwidth = bandwidth;
@@ -175,7 +175,7 @@ impl EmpiricalLaw {
     pub fn with_share(mut self, share: f64) -> Result<Self, GameError> {
         if !(share > 0.0 && share <= 1.0) {
             return Err(GameError::Parameter {
-                what: format!("the share of weight that rows hold is above 0 and at most 1, not {share}"),
+                what: format!("invalid share {share} of the weight of rows: must be above 0 and at most 1"),
             });
         }
         self.share = share;
@@ -191,7 +191,7 @@ impl EmpiricalLaw {
     pub fn with_most_rows(mut self, rows: usize) -> Result<Self, GameError> {
         if rows == 0 {
             return Err(GameError::Parameter {
-                what: "a conditional law takes at least one row per coalition, not 0".to_owned(),
+                what: "invalid number of rows per coalition 0: must be at least 1".to_owned(),
             });
         }
         self.most_rows = rows.min(self.data.rows().len());

@@ -39,8 +39,7 @@ impl Numbered {
         (players, order): (usize, usize),
     ) -> Result<Self, TreeError> {
         let outputs = ensemble.output_count();
-        let too_many =
-            || ValueError::TooManyInteractions { players, order, outputs, most: MOST_INTERACTIONS };
+        let too_many = || ValueError::TooManyInteractions { players, order, outputs, max: MOST_INTERACTIONS };
         let most = MOST_INTERACTIONS / outputs.max(1);
         let mut locals: Vec<Option<Local>> = vec![None; MOST_FEATURES + 1];
         let mut numbers: Vec<u32> = Vec::new();
