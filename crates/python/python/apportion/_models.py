@@ -400,7 +400,7 @@ def _check_alike(models, readings):
         for what, found, expected in pairs:
             if found != expected:
                 raise ModelError(f"model {place} of the list has {what} {found}, expected {expected} as for model 0; explain the models "
-                                 "one by one and average their values")
+                                 "one by one and average their attributions")
 
 
 def _missing_cells(reading):
