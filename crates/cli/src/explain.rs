@@ -419,7 +419,7 @@ impl<'a> Stored<'a> {
                         .resume
                         .as_ref()
                         .map_or_else(String::new, |path| format!("--resume {}", path.display()));
-                    return Err(FileError::OtherModel { what, row, stored, given }.into());
+                    return Err(FileError::OtherModel { what, row, stored, actual: given }.into());
                 }
             }
         }

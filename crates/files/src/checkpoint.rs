@@ -302,7 +302,7 @@ fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()
             let rows = match held {
                 Some(held) if held.finished.is_empty() && held.begun.is_empty() => return Ok(()),
                 Some(held) => {
-                    format!(" (rows explained: {}, begun: {})", held.finished.len(), held.begun.len())
+                    format!(" ({} rows done, {} in progress)", held.finished.len(), held.begun.len())
                 }
                 None => String::new(),
             };
@@ -370,9 +370,9 @@ fn read(what: &str, path: &Path, request: &Request) -> Result<Stored, FileError>
     let first = ["model", "rows", "background"].into_iter();
     for part in first.chain(request.keys().chain(stored.request.keys()).map(String::as_str)) {
         let of = |request: &Request| request.get(part).map_or("nothing", String::as_str).to_owned();
-        let (before, given) = (of(&stored.request), of(request));
-        if before != given {
-            return Err(FileError::OtherRun { what: what(), part: part.to_owned(), stored: before, given });
+        let (before, actual) = (of(&stored.request), of(request));
+        if before != actual {
+            return Err(FileError::OtherRun { what: what(), part: part.to_owned(), stored: before, actual });
         }
     }
     Ok(stored)
@@ -405,19 +405,20 @@ mod tests {
         let says = refusal(held, false).unwrap();
         assert!(
             says.ends_with(
-                "has an earlier run (rows explained: 1, begun: 0); continue it (--resume), or remove it to restart"
+                "contains an unfinished run (1 rows done, 0 in progress); pass --resume to continue it, or \
+                 delete the file"
             ),
             "{says}"
         );
         assert_eq!(refusal(held, true), None);
         let cut_off = refusal(&held[..60], false).unwrap();
         assert!(
-            cut_off.ends_with("has an earlier run; continue it (--resume), or remove it to restart"),
+            cut_off.ends_with("contains an unfinished run; pass --resume to continue it, or delete the file"),
             "{cut_off}"
         );
         let foreign = refusal("my thesis", false).unwrap();
         assert!(
-            foreign.ends_with("exists and is not a checkpoint; use another name, or remove it"),
+            foreign.ends_with("exists and is not a checkpoint; choose another path or delete it"),
             "{foreign}"
         );
         assert!(refusal("{}", false).is_some());

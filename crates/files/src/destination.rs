@@ -360,7 +360,7 @@ impl fmt::Display for Failed {
         write!(f, "cannot write {name}: {error}")?;
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                f.write_str("; make room, or write to another place")
+                f.write_str("; free some space, or choose another path")
             }
             _ => Ok(()),
         }
@@ -379,7 +379,7 @@ struct ReaderIsGone;
 
 impl fmt::Display for ReaderIsGone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody reads standard output any more")
+        f.write_str("standard output was closed by its reader")
     }
 }
 
@@ -424,7 +424,7 @@ fn new_file(directory: &Path, is_private: bool) -> io::Result<NamedTempFile> {
             return Ok(file);
         }
     }
-    Err(io::Error::other("other runs take temporary files away"))
+    Err(io::Error::other("another run removes temporary files"))
 }
 
 /// Returns the error of the system without the name of the temporary file, which would be confusing.
@@ -685,7 +685,7 @@ mod tests {
         fs::write(&input, "{}").unwrap();
         let refusal = |path: &Path| Destination::new(Some(path), &[&input]).unwrap_err().to_string();
         assert!(refusal(directory.path()).contains("is a directory"));
-        assert!(refusal(&input).contains("is also an input file"));
+        assert!(refusal(&input).contains("would overwrite an input file"));
         assert!(refusal(&directory.path().join("none/results.json")).contains("does not exist"));
     }
 
@@ -701,7 +701,7 @@ mod tests {
         let model = at("model.json");
         for name in ["hard", "soft"] {
             let refusal = Destination::new(Some(&at(name)), &[&model]).unwrap_err().to_string();
-            assert!(refusal.contains("is also an input file"), "{refusal}");
+            assert!(refusal.contains("would overwrite an input file"), "{refusal}");
         }
         let refusal = Destination::new(Some(&at("dangling")), &[]).unwrap_err().to_string();
         assert!(refusal.contains("is a broken symbolic link"), "{refusal}");
@@ -759,6 +759,6 @@ mod tests {
         let destination = Destination::new(Some(Path::new("/dev/full")), &[]).unwrap();
         let says = destination.write(|out| -> Written { Ok(out.write_all(b"x")?) }).unwrap_err().to_string();
         assert!(says.starts_with("cannot write /dev/full: No space left on device"), "{says}");
-        assert!(says.ends_with("; make room, or write to another place"), "{says}");
+        assert!(says.ends_with("; free some space, or choose another path"), "{says}");
     }
 }

@@ -8,39 +8,40 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum FileError {
     /// Other output would be mixed with the results.
-    #[error("{what} cannot be written to standard output, which is for results; use the name of a file")]
+    #[error("{what} cannot be written to standard output, which is for results; choose a file path")]
     StandardOutput {
         /// The option and the path, as given.
         what: String,
     },
     /// The path is a symbolic link to a file that does not exist.
-    #[error("{what} is a broken symbolic link; use another name")]
+    #[error("{what} is a broken symbolic link; choose another path")]
     BrokenLink {
         /// The option and the path, as given.
         what: String,
     },
     /// The file is also an input.
-    #[error("{what} is also an input file; use another name")]
+    #[error("{what} would overwrite an input file; choose another path")]
     Input {
         /// The option and the path, as given.
         what: String,
     },
     /// Standard output is redirected to an input file.
     #[error(
-        "standard output is redirected to {input}, which is also an input file; redirect it to another file"
+        "standard output is redirected to {input}, which would overwrite an input file; redirect it to \
+         another file"
     )]
     StandardOutputIsInput {
         /// The name of the input.
         input: String,
     },
     /// The path is a directory.
-    #[error("{what} is a directory; use the name of a file")]
+    #[error("{what} is a directory; choose a file path")]
     Directory {
         /// The option and the path, as given.
         what: String,
     },
     /// The directory of the file does not exist.
-    #[error("{what}: directory {directory} does not exist; create it, or use another name")]
+    #[error("{what}: directory {directory} does not exist; create it or choose another path")]
     NoDirectory {
         /// The option and the path, as given.
         what: String,
@@ -48,7 +49,7 @@ pub enum FileError {
         directory: PathBuf,
     },
     /// The file is not writable, or the path is not a valid file name.
-    #[error("{what} cannot be written: {source}; use another name")]
+    #[error("{what} cannot be written: {source}; choose another path")]
     NotWritable {
         /// The option and the path, as given.
         what: String,
@@ -81,7 +82,7 @@ pub enum FileError {
         source: io::Error,
     },
     /// The file is not a checkpoint, or is corrupt.
-    #[error("{what} is not a checkpoint, or is corrupt ({problem}); remove it to restart")]
+    #[error("{what} is not a checkpoint, or is corrupt ({problem}); delete it to restart")]
     Corrupt {
         /// The option and the path, as given.
         what: String,
@@ -90,8 +91,8 @@ pub enum FileError {
     },
     /// The checkpoint has a different version.
     #[error(
-        "{what} was written by version {version} in format {format}, this is version {own_version} with format {own_format}; \
-         remove it to restart"
+        "{what} was written by version {version} in format {format}, this is version {own_version} with \
+         format {own_format}; delete it to restart"
     )]
     Version {
         /// The option and the path, as given.
@@ -107,7 +108,8 @@ pub enum FileError {
     },
     /// The checkpoint belongs to a different run.
     #[error(
-        "{what} is the checkpoint of another run: {part} was {stored}, and is {given}; resume with the same {part}, or remove the file to restart"
+        "{what} is the checkpoint of another run: {part} was {stored}, and is {actual}; resume with the \
+         same {part}, or delete the file to restart"
     )]
     OtherRun {
         /// The option and the path, as given.
@@ -117,12 +119,12 @@ pub enum FileError {
         /// The part in the checkpoint.
         stored: String,
         /// The part of this run.
-        given: String,
+        actual: String,
     },
     /// The model's predictions differ from those when the checkpoint was written.
     #[error(
-        "{what} is the checkpoint of another model: the prediction for row {row} was {stored}, and is {given}; restore the model, or remove the file to \
-         restart"
+        "{what} is the checkpoint of another model: the prediction for row {row} was {stored}, and is \
+         {actual}; restore the model, or delete the file to restart"
     )]
     OtherModel {
         /// The option and the path, as given.
@@ -132,22 +134,22 @@ pub enum FileError {
         /// The prediction in the checkpoint.
         stored: f64,
         /// The prediction now.
-        given: f64,
+        actual: f64,
     },
     /// The checkpoint is in use by another run.
-    #[error("{what} is in use by another run; wait until it ends, or use another name")]
+    #[error("{what} is in use by another run; wait until it ends, or choose another path")]
     InUse {
         /// The option and the path, as given.
         what: String,
     },
     /// The path would overwrite a file that is not a checkpoint.
-    #[error("{what} exists and is not a checkpoint; use another name, or remove it")]
+    #[error("{what} exists and is not a checkpoint; choose another path or delete it")]
     NotACheckpoint {
         /// The option and the path, as given.
         what: String,
     },
     /// The path would overwrite the checkpoint of an earlier run.
-    #[error("{what} has an earlier run{rows}; continue it (--resume), or remove it to restart")]
+    #[error("{what} contains an unfinished run{rows}; pass --resume to continue it, or delete the file")]
     EarlierRun {
         /// The option and the path, as given.
         what: String,

@@ -87,13 +87,13 @@ impl Ensemble {
         } else {
             Self::from_plain(bytes)?
         };
-        let (given, most) = (ensemble.feature_count(), options.most_features);
-        if given > most {
-            return Err(ModelError::TooManyFeatures { given, most });
+        let (actual, max) = (ensemble.feature_count(), options.most_features);
+        if actual > max {
+            return Err(ModelError::TooManyFeatures { actual, max });
         }
-        let given = ensemble.output_count();
-        if given > MAX_OUTPUTS {
-            return Err(ModelError::TooManyOutputs { given, most: MAX_OUTPUTS });
+        let actual = ensemble.output_count();
+        if actual > MAX_OUTPUTS {
+            return Err(ModelError::TooManyOutputs { actual, max: MAX_OUTPUTS });
         }
         ensemble.of_rounds(&options.rounds)
     }
@@ -108,15 +108,16 @@ impl Ensemble {
         // Pickles of protocol 2 or later, including those of joblib.
         if let [0x80, 2..=5, ..] = bytes {
             return Err(ModelError::Unsupported {
-                what: "a pickle, which can hold any program,".to_owned(),
-                wanted: "write the model in a format that holds data only: the library's own, ONNX, or for scikit-learn the JSON that \
-                         apportion.scikit_learn_to_json of the Python package writes",
+                what: "a pickle, which can run arbitrary code,".to_owned(),
+                help: "save the model in the library's own format or as ONNX, or convert scikit-learn \
+                       models with apportion.scikit_learn_to_json (Python)",
             });
         }
         if xgboost::is_old_binary(bytes) {
             return Err(ModelError::Unsupported {
-                what: "an XGBoost model in the library's old binary format".to_owned(),
-                wanted: "load it with the version of XGBoost that wrote it, and save it again as JSON: booster.save_model(\"model.json\")",
+                what: "an XGBoost model in the old binary format".to_owned(),
+                help: "load it with the XGBoost version that saved it, and save it as JSON: \
+                       booster.save_model(\"model.json\")",
             });
         }
         let start = bytes.trim_ascii_start();
@@ -152,7 +153,7 @@ fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
     decoder.read_to_end(&mut content).map_err(|source| ModelError::Gzip { source })?;
     if content.len() > most {
         let source = std::io::Error::other(format!(
-            "it holds more than {most} bytes, {MOST_RATIO} times its size, so it is no model"
+            "it decompresses to more than {most} bytes, {MOST_RATIO} times its size, so it cannot be a model"
         ));
         return Err(ModelError::Gzip { source });
     }
@@ -199,7 +200,7 @@ mod tests {
         for classes in [65_537, 1_000_000] {
             let error = Ensemble::from_bytes(model(classes).as_bytes()).unwrap_err();
             assert!(
-                matches!(error, ModelError::TooManyOutputs { given, most: 65_536 } if given == classes),
+                matches!(error, ModelError::TooManyOutputs { actual, max: 65_536 } if actual == classes),
                 "{error}"
             );
         }

@@ -38,7 +38,8 @@ impl Ensemble {
             let (what, column) = place(index);
             let reason = match self.width() {
                 Width::Single => {
-                    "a linear model computes with it in 32 bits; pass a number below 3.4e38 in size, as in training"
+                    "a linear model computes with it in 32 bits; pass a number below 3.4e38 in absolute \
+                     value, as in training"
                 }
                 Width::Double => "a linear model computes with it; pass a finite number, as in training",
             };

@@ -91,15 +91,15 @@ impl<R: Read> Lines<R> {
                 if !numbers(line, &mut answer.values) {
                     return Err(End::Fault(self.no_numbers()));
                 }
-                let given = answer.values.len() - before;
-                let wanted = self.width.unwrap_or(given);
-                if given != wanted {
-                    return Err(End::Fault(ProgramError::LineWidth { line: self.read, given, wanted }));
+                let actual = answer.values.len() - before;
+                let expected = self.width.unwrap_or(actual);
+                if actual != expected {
+                    return Err(End::Fault(ProgramError::LineWidth { line: self.read, actual, expected }));
                 }
                 if self.width.is_none() && may_be_decimal_comma(line) {
                     answer.decimal_comma = Some(shown(&String::from_utf8_lossy(line)));
                 }
-                self.width = Some(given);
+                self.width = Some(actual);
                 answer.rows += 1;
                 came.store(answer.rows, Ordering::Relaxed);
             }
@@ -274,7 +274,7 @@ mod tests {
     fn rows_have_the_same_number_of_outputs() {
         let (_, end) = answers("1,2\n\n3\n", 9);
         let End::Fault(error) = end else { panic!("{end:?}") };
-        assert!(matches!(error, ProgramError::LineWidth { line: 3, given: 1, wanted: 2 }), "{error}");
+        assert!(matches!(error, ProgramError::LineWidth { line: 3, actual: 1, expected: 2 }), "{error}");
     }
 
     #[test]

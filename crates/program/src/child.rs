@@ -114,8 +114,8 @@ impl Child {
             let answer = self.answer(range.len())?;
             let batch = Batch(self.answered);
             if answer.rows != range.len() {
-                let (given, wanted) = (answer.rows, range.len());
-                return Err(ProgramError::RowCount { batch, given, at_least: false, wanted });
+                let (actual, expected) = (answer.rows, range.len());
+                return Err(ProgramError::RowCount { batch, actual, at_least: false, expected });
             }
             receive(range.start, batch, answer)?;
         }
@@ -181,13 +181,13 @@ impl Child {
         }
     }
 
-    /// Converts the end of the output to an error, if an answer of `wanted` rows to `batch` was expected.
-    fn error(&mut self, end: End, batch: Batch, wanted: usize) -> ProgramError {
+    /// Converts the end of the output to an error, if an answer of `expected` rows to `batch` was expected.
+    fn error(&mut self, end: End, batch: Batch, expected: usize) -> ProgramError {
         match end {
             End::Fault(error) => error,
             End::TooMany => {
-                let given = self.came.load(Ordering::Relaxed) + 1;
-                ProgramError::RowCount { batch, given, at_least: true, wanted }
+                let actual = self.came.load(Ordering::Relaxed) + 1;
+                ProgramError::RowCount { batch, actual, at_least: true, expected }
             }
             End::Closed => self.ended("output", batch),
         }
@@ -209,15 +209,15 @@ impl Child {
         }
     }
 
-    fn hung(&mut self, batch: Batch, wanted: usize) -> ProgramError {
+    fn hung(&mut self, batch: Batch, expected: usize) -> ProgramError {
         self.process.kill();
         let rows = self.came.load(Ordering::Relaxed);
         let hint = match rows {
-            0 if self.answered == 0 => ", so it may not flush its output",
-            rows if rows == wanted => ", so the empty line that ends an answer may be missing",
+            0 if self.answered == 0 => "; it may not flush its output",
+            rows if rows == expected => "; the empty line after the batch may be missing",
             _ => "",
         };
-        ProgramError::Hung { batch, limit: self.timeout, rows, wanted, hint, said: self.process.said() }
+        ProgramError::Hung { batch, limit: self.timeout, rows, expected, hint, said: self.process.said() }
     }
 
     /// Kills the process.
@@ -229,8 +229,8 @@ impl Child {
 fn hint(status: ExitStatus) -> &'static str {
     match status.code() {
         Some(0) => ": it must answer batch after batch until its standard input ends",
-        Some(126) => ": the shell may not run it",
-        Some(127) => ": the shell did not find it",
+        Some(126) => ": the command is not executable",
+        Some(127) => ": command not found",
         _ => "",
     }
 }

@@ -23,7 +23,7 @@ pub enum ProgramError {
         source: std::io::Error,
     },
     /// The process ended before it had answered.
-    #[error("the program ended ({status}) before it answered {batch}{hint}; {said}")]
+    #[error("the program exited ({status}) before it answered {batch}{hint}; {said}")]
     Ended {
         /// Its exit status, or the signal that ended it.
         status: String,
@@ -36,7 +36,8 @@ pub enum ProgramError {
     },
     /// The process exceeded the time-out and was killed.
     #[error(
-        "the program did not answer {batch} within {} s, and was killed: {rows} of {wanted} rows came{hint}; {said}",
+        "the program did not answer {batch} within {} s and was killed: received {rows} of {expected} \
+         rows{hint}; {said}",
         limit.as_secs_f64()
     )]
     Hung {
@@ -47,7 +48,7 @@ pub enum ProgramError {
         /// Number of rows of the answer that arrived.
         rows: usize,
         /// Number of rows of the batch.
-        wanted: usize,
+        expected: usize,
         /// A hint at the cause; may be empty.
         hint: &'static str,
         /// The last lines of its standard error.
@@ -64,7 +65,7 @@ pub enum ProgramError {
         said: String,
     },
     /// The process still failed after the maximum number of restarts.
-    #[error("{last} (the same after {restarts} restarts of the program)")]
+    #[error("{last} (also after {restarts} restarts of the program)")]
     Again {
         /// Number of restarts.
         restarts: usize,
@@ -72,26 +73,28 @@ pub enum ProgramError {
         last: Box<ProgramError>,
     },
     /// All programs were ended ([`end_all`](crate::end_all)).
-    #[error("the run was interrupted, and the program was ended with it")]
+    #[error("the run was interrupted, and the program was stopped")]
     Stopped,
     /// An answer has too few or too many rows.
     #[error(
-        "the program answered {batch} of {wanted} rows with {given}{}; it must answer each row with one line, and end each answer with one empty line",
+        "the program answered {batch} with {actual}{} rows, expected {expected}; it must write one line per \
+         row, and an empty line after each batch",
         if *at_least { " or more" } else { "" }
     )]
     RowCount {
         /// The batch.
         batch: Batch,
         /// Number of rows of the answer.
-        given: usize,
+        actual: usize,
         /// Whether there may be more rows.
         at_least: bool,
         /// Number of rows of the batch.
-        wanted: usize,
+        expected: usize,
     },
     /// The program answered before a batch was sent, or before it had read all its rows.
     #[error(
-        "the program answered {batch} before it had read the rows; it must read all rows of a batch, then answer"
+        "the program answered {batch} before it had read the rows; it must read all rows of a batch before \
+         it answers"
     )]
     Unasked {
         /// The batch.
@@ -99,7 +102,8 @@ pub enum ProgramError {
     },
     /// A line does not consist of numbers.
     #[error(
-        "line {line} of the program's output is {text:?}, but numbers separated by commas are wanted; write anything else to standard error"
+        "line {line} of the program's output is {text:?}, expected comma-separated numbers; write anything \
+         else to standard error"
     )]
     NotNumbers {
         /// The line number, counted from 1.
@@ -109,28 +113,28 @@ pub enum ProgramError {
     },
     /// A row has a different number of outputs than the rows before it.
     #[error(
-        "line {line} of the program's output has {given} numbers, but the rows before it have {wanted}; commas separate outputs, so write \
-         decimals with a point"
+        "line {line} of the program's output has {actual} numbers, expected {expected} as in the rows \
+         before it; commas separate outputs, so write decimals with a point"
     )]
     LineWidth {
         /// The line number, counted from 1.
         line: usize,
         /// Number of values in the line.
-        given: usize,
+        actual: usize,
         /// Number of values in the rows before it.
-        wanted: usize,
+        expected: usize,
     },
     /// The number of outputs differs from that of the first answer, or from the number of output names.
     #[error(
-        "the program answered {batch} with {given} outputs per row, but {wanted} are wanted: as many as {by}"
+        "the program answered {batch} with {actual} outputs per row, expected {expected}, as many as {by}"
     )]
     Outputs {
         /// The batch.
         batch: Batch,
         /// Number of outputs per row of the answer.
-        given: usize,
+        actual: usize,
         /// Expected number of outputs per row.
-        wanted: usize,
+        expected: usize,
         /// The source of the expected number: "the first answer had", "it named".
         by: &'static str,
     },
@@ -141,9 +145,7 @@ pub enum ProgramError {
         problem: String,
     },
     /// An output is infinite or NaN.
-    #[error(
-        "output {output} of row {row} is {value}; a model needs finite predictions, so check the program at that row"
-    )]
+    #[error("output {output} of row {row} is {value}; predictions must be finite")]
     NotFinite {
         /// Index of the row among the rows passed.
         row: usize,
@@ -154,8 +156,8 @@ pub enum ProgramError {
     },
     /// The outputs of a row differ between two batches.
     #[error(
-        "output {output} of the row {row:?} is {first} {} and {second} {}{}; a model must be a function of a row: it must not draw at \
-         random, count its calls or depend on other rows of a batch",
+        "output {output} of the row {row:?} is {first} {} and {second} {}{}; the program must be \
+         deterministic, and must not depend on earlier calls or on other rows of a batch",
         Together(*first_rows),
         Together(*second_rows),
         if *at_end { " at the end of the run" } else { "" }
@@ -177,7 +179,9 @@ pub enum ProgramError {
         at_end: bool,
     },
     /// A number in a categorical column does not encode a category.
-    #[error("row {row} has the value {value} in column {column:?}, which has {words} words, numbered from 0")]
+    #[error(
+        "row {row} has the code {value} in column {column:?}, which has {words} categories, numbered from 0"
+    )]
     NoWord {
         /// Index of the row among the rows passed.
         row: usize,
@@ -199,7 +203,7 @@ pub struct Batch(pub(crate) usize);
 
 impl std::fmt::Display for Batch {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(to, "its batch {}", self.0)
+        write!(to, "batch {}", self.0)
     }
 }
 

@@ -58,7 +58,7 @@ impl Process {
     pub(crate) fn start(command: &str) -> io::Result<(Self, Pipes)> {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         if were_ended() {
-            return Err(io::Error::other("all programs were ended"));
+            return Err(io::Error::other("all programs were stopped"));
         }
         let mut child =
             shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -222,7 +222,7 @@ fn told(errors: &[u8]) -> String {
         text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(TOLD).collect();
     lines.reverse();
     if lines.is_empty() {
-        return "it wrote nothing to standard error".to_owned();
+        return "its standard error is empty".to_owned();
     }
     let lines: Vec<String> = lines.into_iter().map(shown).collect();
     format!("its standard error ends with: {}", lines.join(" / "))
@@ -250,8 +250,8 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_told_in_one() {
-        assert_eq!(told(b""), "it wrote nothing to standard error");
-        assert_eq!(told(b"\n \n"), "it wrote nothing to standard error");
+        assert_eq!(told(b""), "its standard error is empty");
+        assert_eq!(told(b"\n \n"), "its standard error is empty");
         let told = told(b"one\ntwo\n\n  three\x1b[1m\r\nfo\xffur\n");
         assert_eq!(told, "its standard error ends with: two / three\\u{1b}[1m / fo\u{fffd}ur");
         assert_eq!(shown(&"ü".repeat(400)), "ü".repeat(300) + "…");

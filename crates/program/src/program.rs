@@ -82,7 +82,7 @@ impl Program {
         let requests = Requests::new(options.format, columns)?;
         let Some(row) = rows.iter().next() else {
             return Err(ProgramError::options(
-                "a program is tried on a row before the run; pass at least one",
+                "the program is tested on a row before the run; pass at least one row",
             ));
         };
         let trial = Trial::new(rows, row);
@@ -128,8 +128,8 @@ impl Program {
             false => compare(last, last_together, (&all[trial.count * outputs..], 1))?,
         }
         if let Some(names) = first.names.as_ref().filter(|names| names.len() != outputs) {
-            let (given, wanted) = (outputs, names.len());
-            return Err(ProgramError::Outputs { batch: Batch(1), given, wanted, by: "it named" });
+            let (actual, expected) = (outputs, names.len());
+            return Err(ProgramError::Outputs { batch: Batch(1), actual, expected, by: "it named" });
         }
         Ok(Self {
             command: command.to_owned(),
@@ -293,27 +293,27 @@ impl Program {
 
 fn check(command: &str, options: &ProgramOptions) -> Result<(), ProgramError> {
     let problem = if command.trim().is_empty() {
-        "the command is empty; give one that reads rows and writes outputs"
+        "the command is empty; pass one that reads rows and writes outputs"
     } else if command.contains('\0') {
-        "the command has a character 0 in it; leave it out"
+        "the command contains a NUL character; remove it"
     } else if options.batch_rows == 0 {
-        "a batch of 0 rows is asked for; give 1 or more"
+        "the batch size must be at least 1, got 0"
     } else if options.workers == 0 {
-        "0 workers are asked for; give 1 or more"
+        "the number of workers must be at least 1, got 0"
     } else if options.timeout.is_zero() {
-        "a time-out of 0 s is asked for; give more"
+        "the timeout must be positive, got 0 s"
     } else {
         return Ok(());
     };
     Err(ProgramError::options(problem))
 }
 
-fn check_outputs(batch: Batch, answer: &Answer, wanted: usize) -> Result<(), ProgramError> {
-    let given = answer.values.len() / answer.rows;
-    if given == wanted {
+fn check_outputs(batch: Batch, answer: &Answer, expected: usize) -> Result<(), ProgramError> {
+    let actual = answer.values.len() / answer.rows;
+    if actual == expected {
         return Ok(());
     }
-    Err(ProgramError::Outputs { batch, given, wanted, by: "the first answer had" })
+    Err(ProgramError::Outputs { batch, actual, expected, by: "the first answer had" })
 }
 
 /// Returns an error for outputs that are not finite; `first` is the index of the answer's first row among the

@@ -20,7 +20,7 @@ pub(crate) struct Requests {
 impl Requests {
     pub(crate) fn new(format: Format, columns: &[Column]) -> Result<Self, ProgramError> {
         if columns.is_empty() {
-            return Err(ProgramError::options("a program reads rows of at least one column, not 0"));
+            return Err(ProgramError::options("a program requires rows with at least one column, got 0"));
         }
         let head = match format {
             Format::Csv => header(columns)?,
@@ -92,7 +92,7 @@ impl Requests {
 /// Returns the error for a text with line breaks.
 fn breaks_a_line(column: &Column, text: &str) -> ProgramError {
     ProgramError::options(format!(
-        "column {:?} has the text {text:?}, which breaks a line; rename it, or let the program read Arrow",
+        "column {:?} contains {text:?}, which has a line break; rename it, or use the Arrow format",
         column.name()
     ))
 }

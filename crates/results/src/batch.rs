@@ -136,9 +136,9 @@ impl Batch {
             ("certificates", self.certificates.len(), or_none(self.certificates.len(), rows)),
             ("ids", self.ids.as_ref().map_or(rows, Vec::len), rows),
         ];
-        match counts.into_iter().find(|(_, given, expected)| given != expected) {
-            Some((what, given, expected)) => {
-                Err(ResultsError::Count { what, given, expected, rows, players, outputs })
+        match counts.into_iter().find(|(_, actual, expected)| actual != expected) {
+            Some((what, actual, expected)) => {
+                Err(ResultsError::Count { what, actual, expected, rows, players, outputs })
             }
             None => Ok(()),
         }

@@ -6,13 +6,14 @@
 pub enum ResultsError {
     /// The length of an array does not match the rows, players, features and outputs.
     #[error(
-        "{what}: {given} numbers were given, and {expected} belong to {rows} rows of {players} players and {outputs} outputs"
+        "{what}: expected {expected} numbers for {rows} rows of {players} players and {outputs} outputs, \
+         got {actual}"
     )]
     Count {
         /// The name of the array.
         what: &'static str,
         /// The length of the array.
-        given: usize,
+        actual: usize,
         /// The expected length.
         expected: usize,
         /// The number of rows of the batch.
@@ -23,7 +24,7 @@ pub enum ResultsError {
         outputs: usize,
     },
     /// The number of names differs from that of players, features or outputs.
-    #[error("{names} names for {count} {what}; give one for each")]
+    #[error("expected {count} names for {what}, got {names}")]
     Names {
         /// The kind of names.
         what: &'static str,
@@ -33,7 +34,7 @@ pub enum ResultsError {
         names: usize,
     },
     /// A text or an image does not match the players.
-    #[error("the {medium} does not belong to the players: {why}")]
+    #[error("the {medium} does not match the players: {why}")]
     Medium {
         /// The kind of medium.
         medium: &'static str,
@@ -47,7 +48,7 @@ pub enum ResultsError {
 #[non_exhaustive]
 pub enum ReadError {
     /// The bytes could not be read.
-    #[error("the results cannot be read")]
+    #[error("cannot read the results")]
     Io(#[from] std::io::Error),
     /// The document is corrupt, or does not contain results of `apportion explain`.
     #[error("{0}")]

@@ -47,11 +47,11 @@ impl Medium {
 
 fn check_text(text: &str, spans: &[(usize, usize)], players: usize) -> Result<(), String> {
     if spans.len() != players {
-        return Err(format!("it has {} spans, and there are {players} players", spans.len()));
+        return Err(format!("expected {players} spans (one per player), got {}", spans.len()));
     }
     for &(from, to) in spans {
         if from > to || text.get(from..to).is_none() {
-            return Err(format!("there are no letters from byte {from} to {to} of {}", text.len()));
+            return Err(format!("invalid span from byte {from} to {to} of {}", text.len()));
         }
     }
     let mut in_order = spans.to_vec();
@@ -70,18 +70,24 @@ fn check_image(
 ) -> Result<(), String> {
     let count = width.checked_mul(height).filter(|&count| count > 0 && count <= u32::MAX as usize);
     let Some(count) = count else {
-        return Err(format!("{width} × {height} pixels are none, or more than there can be"));
+        return Err(format!("invalid size of {width} × {height} pixels"));
     };
     if segments.len() != count {
-        return Err(format!("{width} × {height} pixels have {} segments", segments.len()));
+        return Err(format!(
+            "expected one segment for each of {width} × {height} pixels, got {}",
+            segments.len()
+        ));
     }
     if !pixels.is_empty() && pixels.len() != count {
-        return Err(format!("{width} × {height} pixels have {} colours", pixels.len()));
+        return Err(format!(
+            "expected one colour for each of {width} × {height} pixels, got {}",
+            pixels.len()
+        ));
     }
     let is_unknown = |&&player: &&u32| player != Medium::NOBODY && player as usize >= players;
     match segments.iter().find(is_unknown) {
         Some(player) => {
-            Err(format!("a pixel belongs to player {player}, and there are {players}, counted from 0"))
+            Err(format!("a pixel belongs to player {player}, but there are {players}, counted from 0"))
         }
         None => Ok(()),
     }

@@ -235,7 +235,7 @@ fn a_checkpoint_does_not_change_results_of_a_budget() {
         let before = fs::read(at(method)).unwrap();
         let output = run(&diabetes(&options));
         let stderr = String::from_utf8(output.stderr).unwrap();
-        assert!(stderr.contains("; continue it (--resume), or remove it to restart"), "{stderr}");
+        assert!(stderr.contains("; pass --resume to continue it, or delete the file"), "{stderr}");
         assert_eq!((output.status.code(), fs::read(at(method)).unwrap()), (Some(1), before));
         let path = at(method);
         let goes_on = [&options[..], &["--resume", &path]].concat();

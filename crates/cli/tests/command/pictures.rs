@@ -158,7 +158,7 @@ fn files_that_hold_no_values_of_rows_are_refused() {
     assert!(of("predict", &[]).contains("results of predict"));
     assert!(of("explain", &["--summary"]).contains("--summary"));
     assert!(of("explain", &["--top", "3"]).contains("--top"));
-    assert!(of("explain", &["--format", "csv"]).contains("no results in JSON"));
+    assert!(of("explain", &["--format", "csv"]).contains("expected results in JSON"));
     for wrong in [
         "{}",
         "{\"features\":3,\"explanations\":[]}",
@@ -180,7 +180,7 @@ fn files_that_hold_no_values_of_rows_are_refused() {
         (
             "",
             [row(0, "0", "[1]"), row(1, "0", "[1,2,3]")],
-            "row 0: \"values\" has 1 numbers, and 2 belong to",
+            "row 0: \"values\" has 1 numbers, expected 2",
         ),
         ("", [row(0, "0", "[1,2]"), row(1, "[0,0]", "[1,2]")], "row 1: \"base\" has 2 numbers"),
         (
@@ -223,7 +223,7 @@ fn results_in_another_order_are_refused_with_what_to_do() {
     let rows = &whole["explanations"];
     let turned = folder.path().join("turned.json");
     fs::write(&turned, format!("{{\"explanations\":{rows},\"features\":{}}}", whole["features"])).unwrap();
-    assert!(refused(&plot("bar", &turned, &[]), 1).contains("leave them in the order"));
+    assert!(refused(&plot("bar", &turned, &[]), 1).contains("keep them in the order"));
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn a_model_file_that_is_missing_empty_or_no_model_is_refused() {
     let bench = Bench::new();
     bench.refuses_model(&["cannot read the model", "none.json", "No such file"], "none.json");
     bench.refuses_model(&["empty"], &bench.file("empty", ""));
-    bench.refuses_model(&["no model file", "XGBoost"], &fixture("iris.csv"));
+    bench.refuses_model(&["unrecognized model format", "XGBoost"], &fixture("iris.csv"));
     bench.refuses_model(&["cannot read the model"], &bench.file("object.json", "{}"));
     bench.refuses_model(&["cannot read the model"], bench.inputs.path().to_str().unwrap());
 }

@@ -366,7 +366,7 @@ fn texts_in_other_encodings_and_with_comments_are_read_with_a_note_or_refused_wi
     let old = bench.file("old.bin", [&b"binf"[..], &[0; 300]].concat());
     bench.refuses(
         1,
-        &["XGBoost model in the library's old binary format", "booster.save_model(\"model.json\")"],
+        &["XGBoost model in the old binary format", "booster.save_model(\"model.json\")"],
         &["predict", "--model", &old, "--rows", &latin],
     );
 }

@@ -220,11 +220,11 @@ fn calls_that_do_not_fit_are_refused_when_a_query_is_planned() {
         ),
         (
             refused(&explain, &with_model(fixture("make_words.py").display().to_string(), 1)),
-            "this is no model file known here",
+            "unrecognized model format",
         ),
         (
             refused(&explain, &with_model(fixture("lightgbm_linear.txt.gz").display().to_string(), 1)),
-            "has no value where a leaf is linear",
+            "is not supported for linear leaves",
         ),
     ] {
         assert_eq!(message.matches(says).count(), 1, "{message}\n{says}");

@@ -180,10 +180,14 @@ impl Ensemble {
         parts.compare_with_infinity();
         let count = parts.left.len();
         if count == 0 {
-            return Err("it has no nodes, so no leaf".to_owned());
+            return Err("expected at least one node".to_owned());
         }
         if parts.output >= self.base_margins.len() {
-            return Err(format!("it adds to output {} of {}", parts.output, self.base_margins.len()));
+            return Err(format!(
+                "output {} out of range ({} outputs)",
+                parts.output,
+                self.base_margins.len()
+            ));
         }
         let first = self.nodes.len();
         let (rules, linear_leaves) = (self.rules.len(), self.linear_leaves.len());
@@ -207,15 +211,16 @@ impl Ensemble {
                 self.nodes.push(leaf);
                 continue;
             }
-            let left = u32::try_from(order.len()).map_err(|_| "it has too many nodes".to_owned())?;
+            let left = u32::try_from(order.len()).map_err(|_| "too many nodes".to_owned())?;
             for child in [parts.left[node], parts.right[node]] {
                 let child = usize::try_from(child).ok().filter(|&child| child < count).ok_or_else(|| {
                     format!(
-                        "node {node} has the child {child}, but there are {count} nodes and leaves have none"
+                        "node {node} has the child {child}, but there are {count} nodes (and leaves have no \
+                         children)"
                     )
                 })?;
                 if std::mem::replace(&mut listed[child], true) {
-                    return Err(format!("node {child} is reached twice, so this is a cycle or no tree"));
+                    return Err(format!("node {child} is reached twice, so the nodes do not form a tree"));
                 }
                 order.push((child, level + 1));
             }
@@ -224,7 +229,7 @@ impl Ensemble {
         }
         if count - order.len() != parts.deleted {
             return Err(format!(
-                "{} of {count} nodes are not reached from the root, but {} are said to be deleted",
+                "{} of {count} nodes are not reached from the root, but {} are marked as deleted",
                 count - order.len(),
                 parts.deleted
             ));
@@ -233,7 +238,7 @@ impl Ensemble {
         if self.largest_sum > MOST_SUM {
             let value = parts.number[largest_at] * parts.scale;
             return Err(format!(
-                "leaf {largest_at} has the value {value:e}, with which leaves of all trees can add up to more than {MOST_SUM:e}"
+                "leaf {largest_at} has the value {value:e}, so the sum over all trees can exceed {MOST_SUM:e}"
             ));
         }
         self.trees.push(Tree {
@@ -259,7 +264,7 @@ impl Ensemble {
     fn leaf(&mut self, parts: &mut TreeParts, node: usize) -> Result<Node, String> {
         let value = parts.number[node] * parts.scale;
         if !value.is_finite() {
-            return Err(format!("leaf {node} has the value {value}"));
+            return Err(format!("leaf {node} has the value {value}, expected a finite number"));
         }
         let Some(model) = parts.linear.get_mut(node).and_then(Option::take) else {
             return Ok(Node::leaf(value));
@@ -267,7 +272,9 @@ impl Ensemble {
         let scaled = |coefficient: f64| {
             let scaled = coefficient * parts.scale;
             let finite = scaled.is_finite().then_some(scaled);
-            finite.ok_or_else(|| format!("leaf {node} has a linear model with the number {scaled}"))
+            finite.ok_or_else(|| {
+                format!("leaf {node} has a linear model with the number {scaled}, expected finite numbers")
+            })
         };
         let mut terms = Vec::with_capacity(model.terms.len());
         let mut known = HashSet::with_capacity(model.terms.len());
@@ -279,7 +286,7 @@ impl Ensemble {
                 ));
             }
             if !known.insert(feature) {
-                return Err(format!("leaf {node} has a linear model with feature {feature} twice"));
+                return Err(format!("leaf {node} has a linear model that contains feature {feature} twice"));
             }
             terms.push((feature, scaled(coefficient)?));
         }

@@ -43,17 +43,15 @@ impl Ensemble {
             Link::Logistic { steepness } if outputs == 1 => match target {
                 1.0 => Ok(Link::LogLoss { steepness }),
                 0.0 => Ok(Link::LogLoss { steepness: -steepness }),
-                _ => Err("give 0 or 1"),
+                _ => Err("0 or 1"),
             },
             Link::Softmax if (0..outputs).any(|class| class as f64 == target) => Ok(Link::LogLosses),
-            Link::Softmax => Err("give the number of a class, from 0"),
+            Link::Softmax => Err("the index of a class, from 0"),
             Link::Identity if outputs == 1 && target.is_finite() => Ok(Link::SquaredError { target }),
-            Link::Identity if outputs == 1 => Err("give a finite number"),
-            _ => Err(
-                "models with a loss are classifiers by a logistic function or a softmax, and regressions of one output",
-            ),
+            Link::Identity if outputs == 1 => Err("a finite number"),
+            _ => Err("a classifier with a logistic or softmax link, or a regression model with one output"),
         };
-        let loss = loss.map_err(|wanted| ModelError::NoLoss { target, link: link.name(), wanted })?;
+        let loss = loss.map_err(|expected| ModelError::NoLoss { target, link: link.name(), expected })?;
         self.link = Some(loss);
         Ok(self)
     }

@@ -173,7 +173,7 @@ impl Ensemble {
                     .as_ref()
                     .map_or_else(|| feature.to_string(), |names| format!("{:?}", names[feature]));
                 return Err((
-                    format!("other categories of the feature {name}"),
+                    format!("different categories for the feature {name}"),
                     "the same categories in the same order".to_owned(),
                 ));
             };

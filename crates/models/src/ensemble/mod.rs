@@ -256,16 +256,13 @@ impl Ensemble {
         }
         let fault = |(at, &own): (usize, &f64)| {
             if own.is_nan() {
-                return Some((at, "it has no cover".to_owned()));
+                return Some((at, "missing cover".to_owned()));
             }
             if !(own.is_finite() && own >= 0.0) {
-                return Some((
-                    at,
-                    format!("its cover is {own}, where a finite number that is not negative is wanted"),
-                ));
+                return Some((at, format!("its cover is {own}, expected a finite number ≥ 0")));
             }
             if at == 0 && own == 0.0 {
-                return Some((at, "its cover is 0, where the root's must be positive".to_owned()));
+                return Some((at, "its cover is 0, expected a positive number at the root".to_owned()));
             }
             let node = nodes[at];
             if node.is_leaf() {
@@ -278,7 +275,7 @@ impl Ensemble {
                 (
                     at,
                     format!(
-                        "its cover is {own}, but those of its children, {left} and {right}, add up to {}",
+                        "its cover is {own}, but the covers of its children, {left} and {right}, sum to {}",
                         left + right
                     ),
                 )
@@ -301,7 +298,7 @@ impl Ensemble {
             for (child, _) in children.into_iter().zip(empty).filter(|(_, empty)| *empty) {
                 cover[child] = cover[at] * share;
                 if !cover[child].is_normal() {
-                    return Some((child, format!("its cover is 0, and {} above", cover[at])));
+                    return Some((child, format!("its cover is 0, but its parent's is {}", cover[at])));
                 }
             }
         }

@@ -112,11 +112,11 @@ impl Counts {
         rows.sort_by_key(|&(hash, _)| hash);
         rows.dedup_by_key(|&mut (hash, _)| hash);
         if !(1..=MOST_CLASSES).contains(&width) {
-            return Err(format!("{width} counts of each category, where 1 to {MOST_CLASSES} are known"));
+            return Err(format!("expected 1 to {MOST_CLASSES} counts per category, got {width}"));
         }
         let whole = counts.len() / width;
         if let Some((_, row)) = rows.iter().find(|&&(_, row)| row as usize >= whole) {
-            return Err(format!("counts {row} of {whole}"));
+            return Err(format!("counts {row} out of range ({whole} categories)"));
         }
         // Hash the rows in the order of their hashes, because files store them in arbitrary order.
         let mut digest = Sha256::new();
@@ -183,14 +183,11 @@ impl Statistic {
     /// Creates a statistic of these parts, or returns why it is invalid.
     pub(crate) fn new(parts: Vec<Part>, counts: Arc<Counts>, rate: Rate) -> Result<Self, String> {
         if parts.is_empty() {
-            return Err("a statistic of nothing".to_owned());
+            return Err("a statistic without features".to_owned());
         }
         let least = rate.kind.least();
         if counts.width < least {
-            return Err(format!(
-                "{} counts of each category, where {least} or more are wanted",
-                counts.width
-            ));
+            return Err(format!("expected {least} or more counts per category, got {}", counts.width));
         }
         let mut features: Vec<u32> = parts.iter().map(Part::feature).collect();
         features.sort_unstable();

@@ -203,25 +203,25 @@ fn damage_of_statistics_is_refused_with_the_place_and_the_reason() {
     let statistic = "/features_info/ctrs/0";
     let table = whole.pointer(&format!("{statistic}/identifier")).unwrap().as_str().unwrap();
     for (member, value, reason) in [
-        ("ctr_type", json!("Fancy"), "ctr_type: \"Fancy\", where Borders, Buckets"),
-        ("identifier", json!("x"), "a statistic without a table"),
-        ("elements", json!([]), "a statistic of nothing"),
-        ("elements/0/cat_feature_index", json!(9), "9, but the 4 features of categories"),
-        ("elements/0/combination_element", json!("x"), "cat_feature_exact_value is wanted"),
-        ("target_border_idx", json!(7), "counts of each category, where 8 or more are wanted"),
-        ("target_border_idx", json!(-1), "-1 where a count"),
-        ("prior_numerator", json!("x"), "text where a number"),
-        ("borders", json!([]), "but the statistic has"),
-        ("borders/0", json!(17.5), "but the statistic has"),
+        ("ctr_type", json!("Fancy"), "ctr_type: unknown type \"Fancy\"; expected one of: Borders, Buckets"),
+        ("identifier", json!("x"), "missing table of a category statistic"),
+        ("elements", json!([]), "a statistic without features"),
+        ("elements/0/cat_feature_index", json!(9), "index 9 is not one of the 4 categorical features"),
+        ("elements/0/combination_element", json!("x"), "float_feature or cat_feature_exact_value"),
+        ("target_border_idx", json!(7), "expected 8 or more counts per category"),
+        ("target_border_idx", json!(-1), "expected a count, got -1"),
+        ("prior_numerator", json!("x"), "expected a number, got a string"),
+        ("borders", json!([]), "in the statistic"),
+        ("borders/0", json!(17.5), "in the statistic"),
     ] {
         crate::common::assert_refused(&whole, &format!("{statistic}/{member}"), &value, reason);
     }
     for (member, value, reason) in [
-        ("hash_stride", json!(1), "rows of 1 are wanted"),
-        ("hash_stride", json!(1000), "rows of 1000 are wanted"),
+        ("hash_stride", json!(1), "expected rows of 1 elements"),
+        ("hash_stride", json!(1000), "expected rows of 1000 elements"),
         ("hash_map", json!([1, 2, 3]), "a list of hashes and numbers"),
-        ("hash_map", json!(["x", 2, 3]), "a hash is wanted"),
-        ("hash_map", json!(["1", "2", 3]), "a hash or a number is wanted"),
+        ("hash_map", json!(["x", 2, 3]), "expected a hash"),
+        ("hash_map", json!(["1", "2", 3]), "expected a hash or a number"),
     ] {
         let mut damaged = whole.clone();
         damaged["ctr_data"][table][member] = value;
@@ -230,7 +230,7 @@ fn damage_of_statistics_is_refused_with_the_place_and_the_reason() {
     }
     let mut far = whole.clone();
     put(&mut far, "/oblivious_trees/0/splits/2/split_index", json!(1_000_000));
-    assert!(read(&far).unwrap_err().to_string().contains("the number of no border"));
+    assert!(read(&far).unwrap_err().to_string().contains("not the index of a border"));
     let mut without = whole.clone();
     put(&mut without, "/ctr_data", Value::Null);
     assert!(read(&without).unwrap_err().to_string().contains("ctr_data"));
@@ -254,11 +254,11 @@ fn kinds_of_two_names_are_the_same() {
 #[test]
 fn a_binary_file_that_is_none_is_refused() {
     for (bytes, reason) in [
-        (&b"CBM1"[..], "the file ends before its length"),
-        (b"CBM1\x08\0\0\0\0\0", "8 bytes are wanted, but the file has 2 more"),
-        (b"CBM1\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "bytes are wanted"),
+        (&b"CBM1"[..], "unexpected end of the file at its length"),
+        (b"CBM1\x08\0\0\0\0\0", "expected 8 more bytes, got 2"),
+        (b"CBM1\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "more bytes, got"),
         (b"CBM1\x08\0\0\0\0\0\0\0\0\0\0\0", "without a version"),
-        (b"CBM1\x08\0\0\0\xff\xff\xff\x7f\0\0\0\0", "the file is cut or damaged"),
+        (b"CBM1\x08\0\0\0\xff\xff\xff\x7f\0\0\0\0", "the file is truncated or corrupt"),
     ] {
         let error = crate::common::refusal(bytes);
         assert!(error.contains(reason), "{error}");

@@ -75,11 +75,11 @@ fn damaged_dumps_are_refused() {
     }
     let xgboost = json_fixture("dump_words_xgb.json.gz");
     for (path, value, reason) in [
-        ("/0/missing", json!(77), "77, where"),
-        ("/0/yes", json!(78), "the child"),
-        ("/0/children", json!([]), "not two children"),
+        ("/0/missing", json!(77), "got 77"),
+        ("/0/yes", json!(78), "expected the children"),
+        ("/0/children", json!([]), "expected two children"),
         ("/0/split_condition", json!("x"), "text where"),
-        ("/0/split", json!(3), "a number where text"),
+        ("/0/split", json!(3), "expected a string, got a number"),
     ] {
         assert_refused(&xgboost, path, &value, reason);
     }
@@ -89,13 +89,13 @@ fn damaged_dumps_are_refused() {
     let lightgbm = json_fixture("dump_lightgbm_multiclass.json.gz");
     let tree = |path: &str| format!("/tree_info/0/tree_structure/{path}");
     for (path, value, reason) in [
-        (tree("missing_type"), json!("Some"), "the unknown kind"),
-        (tree("decision_type"), json!("<"), "the unknown decision"),
+        (tree("missing_type"), json!("Some"), "unknown missing type"),
+        (tree("decision_type"), json!("<"), "unknown decision type"),
         (tree("split_feature"), json!(99), "splits on feature 99"),
         (tree("left_child"), Value::Null, "left_child"),
         ("/num_class".to_owned(), json!(4294967295u32), "classes"),
-        ("/max_feature_idx".to_owned(), json!(2), "not the number of the last"),
-        ("/objective".to_owned(), json!("binary sigmoid:-1"), "the sigmoid"),
+        ("/max_feature_idx".to_owned(), json!(2), "the index of the last"),
+        ("/objective".to_owned(), json!("binary sigmoid:-1"), "invalid sigmoid"),
     ] {
         assert_refused(&lightgbm, &path, &value, reason);
     }

@@ -130,7 +130,7 @@ fn other_categories_are_refused_if_a_tree_looks_at_them() {
     let bare = read(&other).unwrap();
     assert!(bare.words(feature).is_none());
     let error = Ensemble::mean_of(&[&whole, &bare]).unwrap_err().to_string();
-    assert!(error.contains("other categories of the feature"), "{error}");
+    assert!(error.contains("different categories for the feature"), "{error}");
 }
 
 #[test]

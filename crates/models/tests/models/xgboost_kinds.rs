@@ -52,7 +52,7 @@ fn damaged_vectors_are_refused() {
     let leaf = leaf.iter().position(|child| child == -1).unwrap();
     for (path, value, reason) in [
         ("leaf_weights".to_owned(), json!([1.0]), "no 3 values of leaf"),
-        ("leaf_weights".to_owned(), json!("none"), "text where a list"),
+        ("leaf_weights".to_owned(), json!("none"), "expected a list, got a string"),
         (format!("right_children/{leaf}"), json!(-1), "no 3 values of leaf"),
         (format!("right_children/{leaf}"), json!(9007199254740991i64), "no 3 values of leaf"),
         ("tree_param/size_leaf_vector".to_owned(), json!("2"), "leaves of 2 values"),
@@ -72,7 +72,7 @@ fn linear_boosters_are_linear_leaves_of_one_feature_each() {
     }
     let document = json_fixture("xgboost_linear.json.gz");
     let weights = "/learner/gradient_booster/model/weights";
-    assert_refused(&document, weights, &json!([1.0, 2.0]), "2 elements where 5 are wanted");
+    assert_refused(&document, weights, &json!([1.0, 2.0]), "expected 5 elements, got 2");
     let mut wide = document.clone();
     put(&mut wide, "/learner/learner_model_param/num_feature", json!("4294967295"));
     put(&mut wide, "/learner/feature_names", json!([]));

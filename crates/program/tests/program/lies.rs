@@ -21,7 +21,7 @@ fn too_few_and_too_many_rows_are_refused_at_once() {
     for (then, count) in [(":", 0), ("echo 1; echo 1", 2), ("echo 1; echo 1; echo 1; echo 1", 4)] {
         let error = third(then);
         assert!(
-            matches!(error, ProgramError::RowCount { given, wanted: 3, at_least: false, .. } if given == count),
+            matches!(error, ProgramError::RowCount { actual, expected: 3, at_least: false, .. } if actual == count),
             "{then}: {error}"
         );
     }
@@ -31,13 +31,13 @@ fn too_few_and_too_many_rows_are_refused_at_once() {
 fn a_program_that_never_stops_writing_is_refused() {
     let error = third("while :; do echo 1; done");
     assert!(
-        matches!(error, ProgramError::RowCount { given: 4097, at_least: true, wanted: 3, .. }),
+        matches!(error, ProgramError::RowCount { actual: 4097, at_least: true, expected: 3, .. }),
         "{error}"
     );
     let error = refusal("yes ''", &options());
     // Either problem may be detected first: the unread rows, or the missing answers.
     let is_told =
-        matches!(error, ProgramError::RowCount { given: 0, wanted: 1, .. } | ProgramError::Unasked { .. });
+        matches!(error, ProgramError::RowCount { actual: 0, expected: 1, .. } | ProgramError::Unasked { .. });
     assert!(is_told, "{error}");
     let error = refusal("tr '\\0' x < /dev/zero", &options());
     assert!(matches!(error, ProgramError::NotNumbers { line: 1, .. }), "{error}");
@@ -66,9 +66,9 @@ fn outputs_that_are_not_finite_are_refused_with_their_row() {
 #[test]
 fn the_number_of_outputs_is_that_of_the_first_answer() {
     let error = third("echo 1,2; echo 1,2; echo 1,2");
-    assert!(matches!(error, ProgramError::LineWidth { line: 6, given: 2, wanted: 1 }), "{error}");
+    assert!(matches!(error, ProgramError::LineWidth { line: 6, actual: 2, expected: 1 }), "{error}");
     let error = refusal(&format!("echo '# yes, no'; {FIRST}"), &options());
-    assert!(matches!(error, ProgramError::Outputs { given: 1, wanted: 2, .. }), "{error}");
+    assert!(matches!(error, ProgramError::Outputs { actual: 1, expected: 2, .. }), "{error}");
 }
 
 #[test]
@@ -186,10 +186,10 @@ fn options_and_rows_that_make_no_sense_are_refused_before_anything_is_started() 
         error => panic!("{error}"),
     };
     assert!(refused(" ", options()).contains("empty"));
-    assert!(refused("a\0b", options()).contains("character 0"));
-    assert!(refused(FIRST, options().batch_rows(0)).contains("batch of 0 rows"));
-    assert!(refused(FIRST, options().workers(0)).contains("0 workers"));
-    assert!(refused(FIRST, options().timeout(std::time::Duration::ZERO)).contains("time-out"));
+    assert!(refused("a\0b", options()).contains("NUL character"));
+    assert!(refused(FIRST, options().batch_rows(0)).contains("batch size must be at least 1"));
+    assert!(refused(FIRST, options().workers(0)).contains("number of workers"));
+    assert!(refused(FIRST, options().timeout(std::time::Duration::ZERO)).contains("timeout"));
     assert!(Program::start(FIRST, &columns(), Rows::new(&[1.0, 2.0, 3.0], 3), &options()).is_err());
     assert!(Program::start(FIRST, &[Column::new("a\nb")], Rows::new(&[1.0], 1), &options()).is_err());
 }

@@ -79,7 +79,7 @@ impl<'de> Deserialize<'de> for Input {
             type Value = Input;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number, a word or null")
+                f.write_str("a number, a string or null")
             }
 
             fn visit_f64<E>(self, number: f64) -> Result<Input, E> {

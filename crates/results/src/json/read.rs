@@ -74,7 +74,7 @@ fn read_plain(
 ) -> Result<Heading> {
     if !from.fill_buf()?.starts_with(b"{") {
         return Err(ReadError::document(
-            "there are no results in JSON; write them by apportion explain --format json or jsonl",
+            "expected results in JSON; write them with apportion explain --format json or jsonl",
         ));
     }
     let mut reading = Reading::new(&is_efficient, receive);
@@ -98,7 +98,7 @@ fn read_all(
         } else if error.is_io() {
             ReadError::Io(error.into())
         } else {
-            ReadError::document(format!("the results are damaged, or were cut off: {error}"))
+            ReadError::document(format!("the results are corrupt or truncated: {error}"))
         }
     };
     let head = Document(reading).deserialize(&mut documents).map_err(damaged)?;
@@ -186,7 +186,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
             if given != expected {
                 let row = row.row;
                 return Err(ReadError::document(format!(
-                    "row {row}: {what:?} has {given} numbers, and {expected} belong to {players} features and {outputs} outputs"
+                    "row {row}: {what:?} has {given} numbers, expected {expected} for {players} features \
+                     and {outputs} outputs"
                 )));
             }
         }
@@ -200,7 +201,7 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
     fn take(&mut self, mut row: Row, block: &mut Batch) -> Result<()> {
         let Some(values) = row.values.take() else {
             return Err(ReadError::document(format!(
-                "row {} has its largest values alone (--top); write them all",
+                "row {} was written with --top; rerun explain without --top",
                 row.row
             )));
         };
@@ -213,7 +214,7 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
             (Some(id), ids) if is_first => *ids = Some(vec![id]),
             (None, None) => {}
             _ => {
-                let says = format!("row {}: some rows have an id, and others have none", row.row);
+                let says = format!("row {}: some rows have an ID, and others do not", row.row);
                 return Err(ReadError::document(says));
             }
         }
@@ -232,7 +233,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         if let Some(inputs) = row.input {
             if inputs.len() != self.words.len() {
                 let (given, expected) = (inputs.len(), self.words.len());
-                let says = format!("row {}: {given} inputs for {expected} features", row.row);
+                let says =
+                    format!("row {}: expected {expected} inputs (one per feature), got {given}", row.row);
                 return Err(ReadError::document(says));
             }
             let codes = inputs.into_iter().enumerate().map(|(feature, input)| self.code(feature, input));
@@ -271,7 +273,7 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
     fn end(self) -> Result<Heading> {
         let Some(mut heading) = self.heading else {
             return Err(ReadError::document(
-                "there is no list of explanations; write results of apportion explain",
+                "missing list of explanations; expected results of apportion explain",
             ));
         };
         for (categories, codes) in heading.categories.iter_mut().zip(self.words) {
@@ -310,8 +312,8 @@ impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Visitor<'de> for Doc
             match name.as_str() {
                 "explanations" if !head.contains_key("features") => {
                     return Err(A::Error::custom(
-                        "\"features\" do not come before \"explanations\"; results are read row by row, so leave them in the order in which explain \
-                         wrote them",
+                        "\"features\" must come before \"explanations\"; keep them in the order in which \
+                         explain writes them",
                     ));
                 }
                 "explanations" => {
@@ -322,12 +324,13 @@ impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Visitor<'de> for Doc
                 }
                 "predictions" => {
                     return Err(A::Error::custom(
-                        "these are results of predict, which divides nothing; write results of explain",
+                        "these are results of predict; expected results of explain",
                     ));
                 }
                 "summary" => {
                     return Err(A::Error::custom(
-                        "these are results of explain --summary, without the values of rows; leave --summary out",
+                        "these are results of explain --summary, which contain no rows; rerun explain \
+                         without --summary",
                     ));
                 }
                 _ if is_whole => {
@@ -384,7 +387,7 @@ fn heading(mut head: Map<String, Value>, is_efficient: &dyn Fn(&str) -> bool) ->
         Some("remainder") => Some(Form::Remainder),
         Some(other) => {
             return Err(ReadError::document(format!(
-                "{other:?} is no form of interactions; known are index and remainder"
+                "unknown form of interactions {other:?}; expected one of: index, remainder"
             )));
         }
     };
@@ -392,15 +395,16 @@ fn heading(mut head: Map<String, Value>, is_efficient: &dyn Fn(&str) -> bool) ->
         let names = head.remove(name).map(serde_json::from_value::<Vec<String>>);
         names
             .transpose()
-            .map_err(|error| ReadError::document(format!("{name:?} is no list of names: {error}")))
+            .map_err(|error| ReadError::document(format!("{name:?} is not a list of names: {error}")))
     };
-    let no_features = || ReadError::document("there is no list of features; write results of explain");
+    let no_features =
+        || ReadError::document("missing list of features; expected results of apportion explain");
     let players = list("features")?.ok_or_else(no_features)?;
     let classes = list("classes")?;
     let inputs = list("input_names")?;
     let medium = medium(&mut head);
     let groups = head.remove("groups").map(serde_json::from_value::<Vec<Member>>);
-    let no_groups = |error| ReadError::document(format!("\"groups\" are no groups of features: {error}"));
+    let no_groups = |error| ReadError::document(format!("invalid \"groups\": {error}"));
     let groups = groups.transpose().map_err(no_groups)?.unwrap_or_default();
     let value = value.unwrap_or_else(|| "shapley".to_owned());
     let facts = head

@@ -46,9 +46,10 @@ pub(super) struct Spool {
 
 impl Spool {
     pub(super) fn new() -> io::Result<Self> {
-        let says = "no temporary file can be made in";
-        let file = tempfile::tempfile()
-            .map_err(|error| in_folder(error, says, ", where the numbers wait until their count is known"))?;
+        let says = "cannot create a temporary file in";
+        let file = tempfile::tempfile().map_err(|error| {
+            in_folder(error, says, ", which buffers the numbers until their count is known")
+        })?;
         Ok(Self { rows: 0, file: BufWriter::new(file) })
     }
 
@@ -57,7 +58,7 @@ impl Spool {
         self.rows += rows;
         let written = numbers.iter().try_for_each(|number| self.file.write_all(&number.to_le_bytes()));
         let says = "cannot write a temporary file in";
-        written.map_err(|error| in_folder(error, says, "; name another folder by TMPDIR"))
+        written.map_err(|error| in_folder(error, says, "; set TMPDIR to another directory"))
     }
 
     /// Writes all numbers as an array of rows with these axes.

@@ -149,13 +149,13 @@ fn losses_that_a_model_does_not_have_are_refused() {
     };
     let logistic = Link::Logistic { steepness: 1.0 };
     for (outputs, link, target, words) in [
-        (1, logistic, 0.5, "for the target 0.5: its outputs are logistic; give 0 or 1"),
-        (1, logistic, f64::NAN, "give 0 or 1"),
-        (3, Link::Softmax, 3.0, "give the number of a class, from 0"),
-        (3, Link::Softmax, 0.5, "give the number of a class"),
-        (1, Link::Identity, f64::INFINITY, "give a finite number"),
-        (2, Link::Identity, 0.0, "regressions of one output"),
-        (1, Link::Exponential, 1.0, "regressions of one output"),
+        (1, logistic, 0.5, "for target 0.5 of a model with the logistic link; expected 0 or 1"),
+        (1, logistic, f64::NAN, "expected 0 or 1"),
+        (3, Link::Softmax, 3.0, "expected the index of a class, from 0"),
+        (3, Link::Softmax, 0.5, "expected the index of a class"),
+        (1, Link::Identity, f64::INFINITY, "expected a finite number"),
+        (2, Link::Identity, 0.0, "a regression model with one output"),
+        (1, Link::Exponential, 1.0, "a regression model with one output"),
     ] {
         let said = refused(outputs, link, target);
         assert!(said.contains(words), "{said}");

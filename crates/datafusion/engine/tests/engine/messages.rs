@@ -71,11 +71,11 @@ async fn what_does_not_fit_is_refused_when_a_query_is_planned() {
         ),
         (
             format!("explain('{}', age)", fixture("make_words.py").display()),
-            "this is no model file known here".to_owned(),
+            "unrecognized model format".to_owned(),
         ),
         (
             format!("explain('{}', age)", fixture("lightgbm_linear.txt.gz").display()),
-            "has no value where a leaf is linear".to_owned(),
+            "is not supported for linear leaves".to_owned(),
         ),
     ] {
         let (message, is_planned) = message(&session, &format!("SELECT {call} FROM t")).await;

@@ -49,10 +49,10 @@ impl Features {
     /// Adds a feature, or returns why it is invalid.
     pub(super) fn add(&mut self, Feature { kind, index, column, name }: Feature<'_>) -> Result<(), String> {
         if column >= MOST_COLUMNS {
-            return Err(format!("column {column}, where {MOST_COLUMNS} features are the most"));
+            return Err(format!("column {column} exceeds the maximum of {MOST_COLUMNS} features"));
         }
         if self.named.insert(column, name.to_owned()).is_some() {
-            return Err(format!("column {column} is the place of two features"));
+            return Err(format!("two features have the column {column}"));
         }
         let twice = match kind {
             Kind::Number { missing_is_above } => {
@@ -62,7 +62,7 @@ impl Features {
             Kind::Other => false,
         };
         if twice {
-            return Err(format!("{index} is the index of two features"));
+            return Err(format!("two features have the index {index}"));
         }
         self.count = self.count.max(column + 1);
         Ok(())
@@ -82,13 +82,13 @@ impl Features {
     /// Returns a numeric column by the index that splits use.
     pub(super) fn number(&self, index: usize) -> Result<Number, String> {
         let known = self.numbers.get(&index).copied();
-        known.ok_or_else(|| unknown(index, "numbers", self.numbers.len()))
+        known.ok_or_else(|| unknown(index, "numeric", self.numbers.len()))
     }
 
     /// Returns a categorical column by the index that splits use.
     pub(super) fn category(&self, index: usize) -> Result<usize, String> {
         let known = self.categories.get(&index).copied();
-        known.ok_or_else(|| unknown(index, "categories", self.categories.len()))
+        known.ok_or_else(|| unknown(index, "categorical", self.categories.len()))
     }
 
     /// Returns the categorical columns, in ascending order.
@@ -100,5 +100,5 @@ impl Features {
 }
 
 fn unknown(index: usize, kind: &str, count: usize) -> String {
-    format!("{index}, but the {count} features of {kind} have other numbers")
+    format!("index {index} is not one of the {count} {kind} features")
 }

@@ -52,7 +52,7 @@ impl Information {
         let version = version.and_then(release).unwrap_or_else(|| UNKNOWN.to_owned());
         if version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major > 1)
         {
-            return Err(ModelError::Version { format: "CatBoost", given: version, known: "1.x and before" });
+            return Err(ModelError::Version { format: "CatBoost", actual: version, known: "1.x or earlier" });
         }
         let loss = loss.unwrap_or_else(|| UNKNOWN.to_owned());
         Ok(Self { version, loss, classes: classes.unwrap_or_default() })

@@ -41,22 +41,22 @@ pub(super) fn threshold(border: f32, double: bool) -> f64 {
 /// Returns the error for splits on features that are computed from texts or embeddings.
 pub(super) fn refuse_computed(kind: &str) -> ModelError {
     ModelError::Unsupported {
-        what: format!("a split on what is computed from texts or embeddings ({kind})"),
-        wanted: "compute numbers from them yourself, and train on these",
+        what: format!("a split on a feature computed from texts or embeddings ({kind})"),
+        help: "convert them to numeric features before training",
     }
 }
 
 /// Returns one bias per output, or the problem. `outputs` is the number of outputs, if known.
 pub(super) fn biases(scale: f64, bias: Vec<f64>, outputs: Option<usize>) -> Result<Vec<f64>, String> {
     if let Some(number) = [scale].iter().chain(&bias).find(|number| !number.is_finite()) {
-        return Err(format!("the number {number}"));
+        return Err(format!("expected finite numbers, got {number}"));
     }
     let outputs = outputs.unwrap_or(bias.len().max(1));
     match bias.len() {
         given if given == outputs => Ok(bias),
         // Some models with several outputs have no bias, or a single bias of zero.
         0 | 1 if bias.iter().all(|&bias| bias == 0.0) => Ok(vec![0.0; outputs]),
-        given => Err(format!("{given} biases for {outputs} outputs")),
+        given => Err(format!("expected {outputs} biases (one per output), got {given}")),
     }
 }
 
@@ -143,7 +143,7 @@ impl Splits {
         };
         match condition {
             Condition::Above { border, .. } | Condition::Statistic { border, .. } if border.is_nan() => {
-                Err("the border NaN".to_owned())
+                Err("invalid border NaN".to_owned())
             }
             Condition::Above { number, border } => Ok(Split {
                 feature: number.column as i64,
@@ -153,7 +153,7 @@ impl Splits {
             }),
             Condition::Exactly { column, hash } => Ok(ruled(column, Rule::Hashed(hash))),
             Condition::Statistic { place, border } => match self.places.get(place) {
-                None => Err(format!("statistic {place} of {}", self.places.len())),
+                None => Err(format!("statistic {place} out of range ({} statistics)", self.places.len())),
                 Some(Place::Rule(statistic)) => {
                     let column = statistic.features()[0] as usize;
                     let (statistic, border) = (statistic.clone(), f64::from(border));

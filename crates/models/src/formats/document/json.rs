@@ -15,7 +15,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, ModelError> {
     let value = reader.value(0)?;
     reader.skip_space();
     if reader.offset < bytes.len() {
-        return reader.fail("more bytes after the end of the document");
+        return reader.fail("unexpected data after the end of the document");
     }
     Ok(value)
 }
@@ -50,13 +50,13 @@ impl<'a> Reader<'a> {
         self.skip_space();
         match self.peek() {
             Some(byte) => Ok(byte),
-            None => self.fail("the document ends too early"),
+            None => self.fail("unexpected end of the document"),
         }
     }
 
     fn value(&mut self, depth: usize) -> Result<Value<'a>, ModelError> {
         if depth > MAX_DEPTH {
-            return self.fail(format!("nested more than {MAX_DEPTH} deep"));
+            return self.fail(format!("nested more than {MAX_DEPTH} levels deep"));
         }
         match self.next()? {
             b'{' => self.object(depth),
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
                         return Ok(value);
                     }
                 }
-                self.fail("not the beginning of a value")
+                self.fail("expected a value")
             }
         }
     }
@@ -91,11 +91,11 @@ impl<'a> Reader<'a> {
         }
         loop {
             if self.next()? != b'"' {
-                return self.fail("a name in quotes is wanted");
+                return self.fail("expected a quoted name");
             }
             let name = self.text()?;
             if self.next()? != b':' {
-                return self.fail("a colon is wanted");
+                return self.fail("expected a colon");
             }
             self.offset += 1;
             self.take_memory(Some(&name))?;
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
                     members.shrink_to_fit();
                     return Ok(Value::Object(members));
                 }
-                _ => return self.fail("a comma or a closing brace is wanted"),
+                _ => return self.fail("expected a comma or a closing brace"),
             }
         }
     }
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
                     }
                     return Ok(list);
                 }
-                _ => return self.fail("a comma or a closing bracket is wanted"),
+                _ => return self.fail("expected a comma or a closing bracket"),
             }
         }
     }
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
             Some(number) => Ok(number),
             None => {
                 self.offset = start;
-                self.fail(format!("{:?} is no number", String::from_utf8_lossy(text)))
+                self.fail(format!("invalid number {:?}", String::from_utf8_lossy(text)))
             }
         }
     }
@@ -189,18 +189,18 @@ impl<'a> Reader<'a> {
                     let character = self.escape()?;
                     text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
-                Some(_) => return self.fail("a control character inside text"),
-                None => return self.fail("the document ends inside text"),
+                Some(_) => return self.fail("control character in a string"),
+                None => return self.fail("the document ends in a string"),
             }
         }
         match String::from_utf8(text) {
             Ok(text) => Ok(text),
-            Err(_) => self.fail("text that is not UTF-8"),
+            Err(_) => self.fail("invalid UTF-8"),
         }
     }
 
     fn escape(&mut self) -> Result<char, ModelError> {
-        let Some(letter) = self.peek() else { return self.fail("the document ends inside text") };
+        let Some(letter) = self.peek() else { return self.fail("the document ends in a string") };
         self.offset += 1;
         Ok(match letter {
             b'"' | b'\\' | b'/' => char::from(letter),
@@ -214,12 +214,12 @@ impl<'a> Reader<'a> {
                 let code = if (0xd800..0xdc00).contains(&first) {
                     // The second half of a surrogate pair must follow.
                     if !self.bytes[self.offset..].starts_with(b"\\u") {
-                        return self.fail("half of a surrogate pair");
+                        return self.fail("unpaired surrogate");
                     }
                     self.offset += 2;
                     let second = self.code_unit()?;
                     if !(0xdc00..0xe000).contains(&second) {
-                        return self.fail("half of a surrogate pair");
+                        return self.fail("unpaired surrogate");
                     }
                     0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)
                 } else {
@@ -227,10 +227,10 @@ impl<'a> Reader<'a> {
                 };
                 match char::from_u32(code) {
                     Some(character) => character,
-                    None => return self.fail("half of a surrogate pair"),
+                    None => return self.fail("unpaired surrogate"),
                 }
             }
-            _ => return self.fail("an unknown escape inside text"),
+            _ => return self.fail("unknown escape in a string"),
         })
     }
 
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
                 self.offset += 4;
                 Ok(unit)
             }
-            None => self.fail("four hexadecimal digits are wanted"),
+            None => self.fail("expected four hexadecimal digits"),
         }
     }
 }

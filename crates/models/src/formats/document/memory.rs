@@ -22,9 +22,10 @@ impl Memory {
         const ALLOCATED: usize = 32;
         let name = name.map_or(0, |name| size_of::<String>() + name.len().max(ALLOCATED));
         let size = size_of::<Value<'_>>() + name;
-        self.left = self.left.checked_sub(size).ok_or(
-            "its values would take more than eight times the file in memory, which no model does; is it another kind of document?",
-        )?;
+        self.left = self
+            .left
+            .checked_sub(size)
+            .ok_or("it would take more than eight times the size of the file in memory; is it a model?")?;
         Ok(())
     }
 }

@@ -55,7 +55,7 @@ impl Value<'_> {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
             Value::Number(_) => "a number",
-            Value::Text(_) => "text",
+            Value::Text(_) => "a string",
             Value::Numbers(_) | Value::Packed(_) | Value::List(_) => "a list",
             Value::Object(_) => "an object",
         }
@@ -79,8 +79,8 @@ impl<'a> Field<'a> {
         ModelError::Schema { at, problem: problem.into() }
     }
 
-    fn unexpected<T>(&self, wanted: &str) -> Result<T, ModelError> {
-        Err(self.error(format!("{} where {wanted} is wanted", self.value.kind())))
+    fn unexpected<T>(&self, expected: &str) -> Result<T, ModelError> {
+        Err(self.error(format!("expected {expected}, got {}", self.value.kind())))
     }
 
     /// Returns the member `key`, if the object has it.
@@ -104,15 +104,15 @@ impl<'a> Field<'a> {
         let Value::Object(members) = self.value else { return format!("{} at its root", self.value.kind()) };
         let names: Vec<String> = members.iter().take(NAMED).map(|(name, _)| format!("{name:.40?}")).collect();
         match members.len() {
-            0 => "no members".to_owned(),
-            1..=NAMED => format!("the members {}", names.join(", ")),
-            count => format!("the members {} and {} more", names.join(", "), count - NAMED),
+            0 => "no fields".to_owned(),
+            1..=NAMED => format!("the fields {}", names.join(", ")),
+            count => format!("the fields {} and {} more", names.join(", "), count - NAMED),
         }
     }
 
     /// Returns the member `key`, which must be present.
     pub(crate) fn get(&self, key: &str) -> Result<Field<'a>, ModelError> {
-        self.find(key)?.ok_or_else(|| self.error(format!("has no member {key:?}")))
+        self.find(key)?.ok_or_else(|| self.error(format!("missing field {key:?}")))
     }
 
     /// Checks that all members have one of these names.
@@ -120,8 +120,7 @@ impl<'a> Field<'a> {
         let Value::Object(members) = self.value else { return self.unexpected("an object") };
         match members.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             Some((name, _)) => {
-                Err(self
-                    .error(format!("the member {name:.40?} is not known; known are {}", known.join(", "))))
+                Err(self.error(format!("unknown field {name:.40?}; expected one of: {}", known.join(", "))))
             }
             None => Ok(()),
         }
@@ -137,14 +136,14 @@ impl<'a> Field<'a> {
     pub(crate) fn flag(&self) -> Result<bool, ModelError> {
         match self.value {
             Value::Bool(flag) => Ok(*flag),
-            _ => self.unexpected("true or false"),
+            _ => self.unexpected("a boolean"),
         }
     }
 
     pub(crate) fn text(&self) -> Result<&'a str, ModelError> {
         match self.value {
             Value::Text(text) => Ok(text),
-            _ => self.unexpected("text"),
+            _ => self.unexpected("a string"),
         }
     }
 
@@ -152,7 +151,7 @@ impl<'a> Field<'a> {
     pub(crate) fn integer(&self) -> Result<i64, ModelError> {
         match self.number()? {
             number if number.fract() == 0.0 && number.abs() < 9007199254740992.0 => Ok(number as i64),
-            number => Err(self.error(format!("{number} where a whole number is wanted"))),
+            number => Err(self.error(format!("expected an integer, got {number}"))),
         }
     }
 
@@ -167,7 +166,7 @@ impl<'a> Field<'a> {
             Some(number) if number.fract() == 0.0 && (0.0..4294967296.0).contains(&number) => {
                 Ok(number as usize)
             }
-            Some(number) => Err(self.error(format!("{number} where a count is wanted"))),
+            Some(number) => Err(self.error(format!("expected a count, got {number}"))),
             None => self.unexpected("a count"),
         }
     }
@@ -196,7 +195,7 @@ impl<'a> Field<'a> {
                 .collect()),
             _ if self.is_empty_list() => Ok(Vec::new()),
             Value::Numbers(_) | Value::Packed(_) => {
-                Err(self.error("numbers where other elements are wanted"))
+                Err(self.error("expected a list of other values, got numbers"))
             }
             _ => self.unexpected("a list"),
         }
@@ -216,7 +215,7 @@ impl<'a> Field<'a> {
         match self.value {
             Value::Numbers(numbers) => Ok(Cow::Borrowed(numbers)),
             Value::Packed(packed) => Ok(Cow::Owned(packed.decoded())),
-            Value::List(_) => Err(self.error("a list that holds other things than numbers")),
+            Value::List(_) => Err(self.error("expected a list of numbers, got other values")),
             _ => self.unexpected("a list of numbers"),
         }
     }
@@ -239,7 +238,7 @@ impl<'a> Field<'a> {
     pub(crate) fn check_count(&self, length: usize) -> Result<(), ModelError> {
         match self.number_count()? {
             count if count == length => Ok(()),
-            count => Err(self.error(format!("{count} elements where {length} are wanted"))),
+            count => Err(self.error(format!("expected {length} elements, got {count}"))),
         }
     }
 
@@ -251,7 +250,7 @@ impl<'a> Field<'a> {
                 if number.fract() == 0.0 && number.abs() < 9007199254740992.0 {
                     Ok(number as i64)
                 } else {
-                    Err(self.error(format!("{number} where whole numbers are wanted")))
+                    Err(self.error(format!("expected integers, got {number}")))
                 }
             })
             .collect()
@@ -267,7 +266,9 @@ impl<'a> Field<'a> {
     pub(crate) fn categories(&self) -> Result<Vec<u32>, ModelError> {
         let category = |number: i64| {
             let known = u32::try_from(number).ok().filter(|&category| category <= MOST_CATEGORY);
-            known.ok_or_else(|| self.error(format!("{number} is no category: 0 to {MOST_CATEGORY} are")))
+            known.ok_or_else(|| {
+                self.error(format!("invalid category {number}; expected 0 to {MOST_CATEGORY}"))
+            })
         };
         self.integers()?.into_iter().map(category).collect()
     }
@@ -276,7 +277,7 @@ impl<'a> Field<'a> {
     pub(crate) fn check_says(&self, held: usize, what: &str) -> Result<(), ModelError> {
         match self.count()? {
             count if count == held => Ok(()),
-            count => Err(self.error(format!("says {count}, but there are {held} {what}"))),
+            count => Err(self.error(format!("expected {held} (the number of {what}), got {count}"))),
         }
     }
 
@@ -295,12 +296,12 @@ impl<'a> Field<'a> {
                     _ => None,
                 })
                 .collect(),
-            _ => return self.unexpected("a list of flags"),
+            _ => return self.unexpected("a list of booleans"),
         };
         match flags {
             Some(flags) if flags.len() == length => Ok(flags),
-            Some(flags) => Err(self.error(format!("{} elements where {length} are wanted", flags.len()))),
-            None => Err(self.error("elements other than 0 and 1 where flags are wanted")),
+            Some(flags) => Err(self.error(format!("expected {length} elements, got {}", flags.len()))),
+            None => Err(self.error("expected booleans (or 0 and 1), got other values")),
         }
     }
 
@@ -313,18 +314,20 @@ impl<'a> Field<'a> {
             _ => return self.unexpected("a list of hashes and numbers"),
         };
         if width < 2 || values.len() % width != 0 {
-            return Err(self.error(format!("{} elements where rows of {width} are wanted", values.len())));
+            return Err(
+                self.error(format!("expected rows of {width} elements, got {} elements", values.len()))
+            );
         }
         let (mut hashes, mut numbers) = (Vec::new(), Vec::new());
         for (place, value) in values.iter().enumerate() {
             match value {
                 Value::Text(text) if place % width == 0 => {
                     let hash = text.parse();
-                    hashes.push(hash.map_err(|_| self.error(format!("{text:.40?} where a hash is wanted")))?);
+                    hashes.push(hash.map_err(|_| self.error(format!("expected a hash, got {text:.40?}")))?);
                 }
                 Value::Number(number) if place % width != 0 => numbers.push(*number),
                 _ => {
-                    return Err(self.error(format!("{} where a hash or a number is wanted", value.kind())));
+                    return Err(self.error(format!("expected a hash or a number, got {}", value.kind())));
                 }
             }
         }
@@ -345,7 +348,7 @@ impl<'a> Field<'a> {
                     .split(',')
                     .map(|number| number.trim().parse::<f32>().map(f64::from))
                     .collect::<Result<_, _>>()
-                    .map_err(|_| self.error(format!("{text:?} where numbers are wanted")))
+                    .map_err(|_| self.error(format!("expected numbers, got {text:?}")))
             }
             _ => self.unexpected("a number or a list of numbers"),
         }

@@ -29,7 +29,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, ModelError> {
     let marker = reader.byte()?;
     let value = reader.value(marker, 0)?;
     if reader.offset < bytes.len() {
-        return reader.fail("more bytes after the end of the document");
+        return reader.fail("unexpected data after the end of the document");
     }
     Ok(value)
 }
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
 
     fn take(&mut self, length: usize) -> Result<&'a [u8], ModelError> {
         if length > self.left() {
-            return self.fail(format!("{length} bytes are wanted and {} are left", self.left()));
+            return self.fail(format!("expected {length} more bytes, got {}", self.left()));
         }
         let taken = &self.bytes[self.offset..self.offset + length];
         self.offset += length;
@@ -90,12 +90,12 @@ impl<'a> Reader<'a> {
     fn length_of(&mut self, marker: u8) -> Result<usize, ModelError> {
         let size = match number_size(marker) {
             Some(size) if marker != b'd' && marker != b'D' => size,
-            _ => return self.fail(format!("marker {:?} where a length is wanted", char::from(marker))),
+            _ => return self.fail(format!("expected a length, got the marker {:?}", char::from(marker))),
         };
         let length = decode(marker, self.take(size)?);
         // Doubles represent every length up to the size of a file exactly.
         if length < 0.0 || length > self.left() as f64 {
-            return self.fail(format!("a length of {length} where {} bytes are left", self.left()));
+            return self.fail(format!("invalid length {length}: {} bytes are left", self.left()));
         }
         Ok(length as usize)
     }
@@ -104,13 +104,13 @@ impl<'a> Reader<'a> {
         let bytes = self.take(length)?;
         match std::str::from_utf8(bytes) {
             Ok(text) => Ok(text),
-            Err(_) => self.fail("text that is not UTF-8"),
+            Err(_) => self.fail("invalid UTF-8"),
         }
     }
 
     fn value(&mut self, marker: u8, depth: usize) -> Result<Value<'a>, ModelError> {
         if depth > MAX_DEPTH {
-            return self.fail(format!("nested more than {MAX_DEPTH} deep"));
+            return self.fail(format!("nested more than {MAX_DEPTH} levels deep"));
         }
         Ok(match marker {
             b'Z' => Value::Null,
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
                 let text = self.text(length)?;
                 match text.parse::<f64>() {
                     Ok(number) => Value::Number(number),
-                    Err(_) => return self.fail(format!("{text:?} is no number")),
+                    Err(_) => return self.fail(format!("invalid number {text:?}")),
                 }
             }
             b'[' => self.list(depth)?,
@@ -147,11 +147,11 @@ impl<'a> Reader<'a> {
             if matches!(element, b'Z' | b'T' | b'F' | b'N') {
                 // Elements without payload take no bytes, so a short file could declare more of them than fit
                 // in memory.
-                return self.fail("a container whose elements take no bytes");
+                return self.fail("a container whose elements have no bytes is not supported");
             }
             head.element = Some(element);
             if self.bytes.get(self.offset) != Some(&b'#') {
-                return self.fail("a typed container without a count");
+                return self.fail("missing count of a typed container");
             }
         }
         if self.bytes.get(self.offset) == Some(&b'#') {
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
             let count = self.length()?;
             let size = least + head.element.map_or(1, |element| number_size(element).unwrap_or(1));
             if count.checked_mul(size).is_none_or(|bytes| bytes > self.left()) {
-                return self.fail(format!("{count} elements announced where {} bytes are left", self.left()));
+                return self.fail(format!("{count} elements do not fit: {} bytes are left", self.left()));
             }
             head.count = Some(count);
         }

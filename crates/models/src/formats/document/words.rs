@@ -9,7 +9,7 @@ impl Field<'_> {
     pub(crate) fn words(&self) -> Result<Vec<Category>, ModelError> {
         let number = |index: usize, number: f64| match number.is_finite() {
             true => Ok(Category::Number(number)),
-            false => Err(self.error(format!("element {index} is {number}, which is no category"))),
+            false => Err(self.error(format!("element {index}: invalid category {number}"))),
         };
         match self.value {
             Value::List(values) => {
@@ -18,7 +18,7 @@ impl Field<'_> {
                     Value::Number(value) => number(index, *value),
                     Value::Bool(flag) => Ok(Category::Number(f64::from(u8::from(*flag)))),
                     other => Err(self.error(format!(
-                        "element {index} is {} where a word, a number, true or false is wanted",
+                        "element {index}: expected a string, a number or a boolean, got {}",
                         other.kind()
                     ))),
                 };
@@ -27,7 +27,7 @@ impl Field<'_> {
             Value::Numbers(_) | Value::Packed(_) => {
                 self.numbers()?.iter().enumerate().map(|(index, &value)| number(index, value)).collect()
             }
-            _ => self.unexpected("a list of words and numbers"),
+            _ => self.unexpected("a list of strings and numbers"),
         }
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
     let (classes, outputs) = (classes_field.count()?, root.get("num_tree_per_iteration")?.count()?);
     if classes == 0 || classes > MAX_OUTPUTS || outputs != classes {
         return Err(classes_field.error(format!(
-            "{classes} classes and {outputs} trees of an iteration; 1 to {MAX_OUTPUTS} can be, of both alike"
+            "expected 1 to {MAX_OUTPUTS} classes and as many trees per iteration, got {classes} and {outputs}"
         )));
     }
     let names = root.get("feature_names")?.elements()?;
@@ -22,7 +22,9 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
         names.iter().map(|name| Ok(name.text()?.to_owned())).collect::<Result<Vec<_>, ModelError>>()?;
     let last_field = root.get("max_feature_idx")?;
     if last_field.count()?.checked_add(1) != Some(names.len()) {
-        return Err(last_field.error(format!("not the number of the last of {} names", names.len())));
+        return Err(
+            last_field.error(format!("expected the index of the last of {} feature names", names.len()))
+        );
     }
     // Models with a custom objective have no such member.
     let objective_field = root.find("objective")?.filter(|field| !field.is_null());
@@ -100,7 +102,10 @@ fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> 
                 "None" => Missing::None,
                 "Zero" => Missing::Zero,
                 "NaN" => Missing::NaN,
-                other => return Err(missing_field.error(format!("the unknown kind {other:?}"))),
+                other => {
+                    return Err(missing_field
+                        .error(format!("unknown missing type {other:?}; expected one of: None, Zero, NaN")));
+                }
             };
             let default_left = node.get("default_left")?.flag()?;
             let split = comparison(threshold.number()?, missing, default_left);
@@ -108,7 +113,7 @@ fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> 
         }
         "==" => {
             let code =
-                |text: &str| text.parse().map_err(|_| threshold.error(format!("the category {text:?}")));
+                |text: &str| text.parse().map_err(|_| threshold.error(format!("invalid category {text:?}")));
             // A single category may be written as a number.
             let members = match threshold.count() {
                 Ok(code) => vec![code as u32],
@@ -122,7 +127,7 @@ fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> 
                 negative_fraction_is_zero: true,
             });
         }
-        other => return Err(decision.error(format!("the unknown decision {other:?}"))),
+        other => return Err(decision.error(format!("unknown decision type {other:?}; expected <= or =="))),
     }
     parts.feature[number] = node.get("split_feature")?.integer()?;
     parts.left[number] = add_node(&node.get("left_child")?, parts)?;
@@ -136,8 +141,9 @@ fn add_linear_model(leaf: &Field<'_>, parts: &mut TreeParts, number: usize) -> R
     let constant = constant.number()?;
     let features = leaf.get("leaf_features")?;
     let coefficients = leaf.get("leaf_coeff")?.numbers_of(features.number_count()?)?;
-    let number_of =
-        |&feature: &i64| u32::try_from(feature).map_err(|_| features.error(format!("the feature {feature}")));
+    let number_of = |&feature: &i64| {
+        u32::try_from(feature).map_err(|_| features.error(format!("invalid feature {feature}")))
+    };
     let terms = features.integers()?.iter().map(number_of).collect::<Result<Vec<u32>, ModelError>>()?;
     if terms.is_empty() {
         parts.number[number] = constant;

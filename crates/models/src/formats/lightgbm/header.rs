@@ -31,17 +31,17 @@ pub(super) fn read<'a>(
     if !matches!(version, "v3" | "v4") {
         return Err(ModelError::Version {
             format: "LightGBM",
-            given: version.to_owned(),
+            actual: version.to_owned(),
             known: "v3 (LightGBM 2.3 to 3.x) and v4 (4.x)",
         });
     }
     let (classes_field, outputs_field) = (header.get("num_class")?, header.get("num_tree_per_iteration")?);
     let (classes, outputs) = (classes_field.count()?, outputs_field.count()?);
     if classes == 0 || classes > MAX_OUTPUTS {
-        return Err(classes_field.error(format!("{classes} classes; 1 to {MAX_OUTPUTS} can be")));
+        return Err(classes_field.error(format!("expected 1 to {MAX_OUTPUTS} classes, got {classes}")));
     }
     if outputs != classes {
-        return Err(outputs_field.error(format!("{outputs} where there are {classes} classes")));
+        return Err(outputs_field.error(format!("expected {classes} (the number of classes), got {outputs}")));
     }
     let last_field = header.get("max_feature_idx")?;
     let features = last_field.count()? + 1;
@@ -49,12 +49,14 @@ pub(super) fn read<'a>(
     let names = lines_of_names
         .and_then(|value| names(value, features).ok())
         .map_or_else(|| names(names_field.value, features), Ok)
-        .map_err(|given| names_field.error(format!("{given} names of {features} features")))?;
+        .map_err(|given| {
+            names_field.error(format!("expected {features} names (one per feature), got {given}"))
+        })?;
     let sizes_field = header.get("tree_sizes")?;
     let tree_sizes: Vec<usize> = sizes_field.all()?;
     if !tree_sizes.len().is_multiple_of(outputs) {
         return Err(sizes_field.error(format!(
-            "{} trees, where every iteration has one for each of {outputs} outputs",
+            "expected a multiple of {outputs} trees (one per output and iteration), got {}",
             tree_sizes.len()
         )));
     }

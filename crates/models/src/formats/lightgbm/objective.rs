@@ -16,7 +16,7 @@ pub(super) fn link(objective: &str, classes: usize) -> Result<Option<Link>, Stri
         match word.split_once(':') {
             Some(("sigmoid", value)) => {
                 let number = value.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
-                steepness = number.ok_or_else(|| format!("the sigmoid {value:?}"))?;
+                steepness = number.ok_or_else(|| format!("invalid sigmoid {value:?}"))?;
             }
             Some(("num_class", value)) if value.parse() != Ok(classes) => {
                 return Err(format!("{value} classes, but num_class is {classes}"));

@@ -75,7 +75,7 @@ impl<'a> Section<'a> {
             return Ok(());
         }
         if self.find(key).is_some() {
-            return Err(line.error(format!("a second line {key:?}")));
+            return Err(line.error(format!("duplicate line {key:?}")));
         }
         self.fields.push(Field { key, value, line });
         Ok(())
@@ -88,7 +88,7 @@ impl<'a> Section<'a> {
     /// Returns the line `key`, which must be present.
     pub(super) fn get(&self, key: &str) -> Result<Field<'a>, ModelError> {
         self.find(key).ok_or_else(|| {
-            self.first.error(format!("after {:?} no line {key:?} follows", self.first.text.trim_end()))
+            self.first.error(format!("missing line {key:?} after {:?}", self.first.text.trim_end()))
         })
     }
 
@@ -120,7 +120,7 @@ impl<'a> Field<'a> {
     pub(super) fn count(&self) -> Result<usize, ModelError> {
         let value = self.value.trim_ascii();
         let count = value.parse::<u32>().ok().map(|count| count as usize);
-        count.ok_or_else(|| self.error(format!("{value:?} where a count is wanted")))
+        count.ok_or_else(|| self.error(format!("expected a count, got {value:?}")))
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &'a str> + use<'a> {
@@ -130,9 +130,7 @@ impl<'a> Field<'a> {
     /// Returns all elements of the list.
     pub(super) fn all<T: FromStr>(&self) -> Result<Vec<T>, ModelError> {
         self.words()
-            .map(|word| {
-                word.parse().map_err(|_| self.error(format!("{word:?} where a number of its kind is wanted")))
-            })
+            .map(|word| word.parse().map_err(|_| self.error(format!("invalid number {word:?}"))))
             .collect()
     }
 
@@ -142,7 +140,7 @@ impl<'a> Field<'a> {
         if list.len() == count {
             Ok(list)
         } else {
-            Err(self.error(format!("{} elements where {count} are wanted", list.len())))
+            Err(self.error(format!("expected {count} elements, got {}", list.len())))
         }
     }
 }

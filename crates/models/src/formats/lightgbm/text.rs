@@ -16,12 +16,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        ModelError::Line { line, problem: "bytes that are no UTF-8 text".to_owned() }
+        ModelError::Line { line, problem: "invalid UTF-8".to_owned() }
     })?;
     let first = lines(text).find(|line| !line.text.trim_ascii().is_empty()).ok_or(ModelError::Empty)?;
     let end = lines(text).position(|line| line.text == END_OF_TREES).ok_or_else(|| {
         let last = Line { number: 1 + text.trim_ascii_end().matches('\n').count(), text: "" };
-        last.error(format!("the file ends before the line {END_OF_TREES:?}, so it is truncated"))
+        last.error(format!("the file is truncated: missing line {END_OF_TREES:?}"))
     })?;
     let Trailer { booster, categories } = after_the_trees(lines(text).skip(end + 1))?;
     let mut model = lines(text).take(end).peekable();
@@ -42,7 +42,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
         ensemble.set_averaged();
     }
     for (index, &size) in tree_sizes.iter().enumerate() {
-        let wanted = format!("tree {index} of {} should begin here", tree_sizes.len());
+        let wanted = format!("expected the start of tree {index} of {}", tree_sizes.len());
         let Some(first) = model.next() else {
             return Err(ModelError::Line { line: end + 1, problem: wanted });
         };
@@ -57,7 +57,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
             section.add(line)?;
         }
         if bytes != size {
-            return Err(first.error(format!("tree {index} has {bytes} bytes, but by tree_sizes {size}")));
+            return Err(first.error(format!("tree {index} has {bytes} bytes, but {size} in tree_sizes")));
         }
         ensemble.push(tree::read(&section, index, outputs, scale)?)?;
         if (index + 1).is_multiple_of(outputs) {
@@ -65,7 +65,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
         }
     }
     match model.next() {
-        Some(line) => Err(line.error(format!("a tree more than the {} of tree_sizes", tree_sizes.len()))),
+        Some(line) => Err(line.error(format!("more trees than the {} in tree_sizes", tree_sizes.len()))),
         None => Ok(ensemble),
     }
 }
@@ -95,7 +95,7 @@ struct Trailer<'a> {
 }
 
 fn damaged_categories(line: Line<'_>, error: &ModelError) -> ModelError {
-    line.error(format!("the categories of pandas are damaged: {error}"))
+    line.error(format!("invalid pandas_categorical: {error}"))
 }
 
 /// Reads the lines after the trees, if any, and checks that they are complete.
@@ -117,8 +117,7 @@ fn after_the_trees<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Trailer<
     }
     match last {
         Some(last) if !is_whole => {
-            Err(last
-                .error(format!("the file ends before the line {END_OF_PARAMETERS:?}, so it is truncated")))
+            Err(last.error(format!("the file is truncated: missing line {END_OF_PARAMETERS:?}")))
         }
         _ => Ok(Trailer { booster, categories }),
     }

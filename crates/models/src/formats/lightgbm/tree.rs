@@ -27,7 +27,7 @@ pub(super) fn read(
     let leaves_field = section.get("num_leaves")?;
     let leaves = leaves_field.count()?;
     let Some(splits) = leaves.checked_sub(1) else {
-        return Err(leaves_field.error("a tree without leaves"));
+        return Err(leaves_field.error("expected at least one leaf"));
     };
     // Check lengths before allocating anything of that length.
     let mut number: Vec<f64> = section.list("threshold", splits)?;
@@ -151,7 +151,7 @@ impl Sets {
         let in_order = starts.is_sorted() && starts[0] == 0 && starts[count] == words.len();
         if !in_order {
             return Err(bounds_field.error(format!(
-                "{count} sets of {} words start at 0 in ascending order and end at {}",
+                "expected the bounds of {count} category sets of {} words, ascending from 0 to {}",
                 words.len(),
                 words.len()
             )));
@@ -164,10 +164,13 @@ impl Sets {
     fn take(&mut self, number: f64) -> Result<Rule, String> {
         let known = (number.fract() == 0.0 && number >= 0.0).then_some(number as usize);
         let Some(set) = known.filter(|&set| set < self.bounds.len()) else {
-            return Err(format!("the set {number} of {}", self.bounds.len()));
+            return Err(format!(
+                "the category set {number}, which is out of range ({} sets)",
+                self.bounds.len()
+            ));
         };
         if std::mem::replace(&mut self.taken[set], true) {
-            return Err(format!("the set {set}, which another has too"));
+            return Err(format!("the category set {set}, which another node uses, too"));
         }
         let words = &self.words[self.bounds[set].0..self.bounds[set].1];
         let categories = words.iter().take(CATEGORIES / 32).zip((0u32..).step_by(32));
@@ -185,7 +188,7 @@ impl Sets {
     fn finish(&self) -> Result<(), String> {
         match self.taken.iter().position(|taken| !taken) {
             None => Ok(()),
-            Some(set) => Err(format!("the set {set} of categories is of no split")),
+            Some(set) => Err(format!("the category set {set} is not used by any split")),
         }
     }
 }
@@ -208,7 +211,7 @@ fn linear_leaves(
     let sizes_field = section.get("num_features")?;
     let sizes: Vec<usize> = sizes_field.list(leaves)?;
     let total = sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size));
-    let total = total.ok_or_else(|| sizes_field.error("more features than can be"))?;
+    let total = total.ok_or_else(|| sizes_field.error("too many features"))?;
     let features: Vec<u32> = section.list("leaf_features", total)?;
     let coefficients: Vec<f64> = section.list("leaf_coeff", total)?;
     let mut terms = features.into_iter().zip(coefficients);

@@ -15,7 +15,7 @@ impl<'a> Attributes<'a> {
         let attributes = Self { node };
         for (index, attribute) in node.attribute.iter().enumerate() {
             if node.attribute[..index].iter().any(|earlier| earlier.name == attribute.name) {
-                return Err(attributes.error(&attribute.name, "it is there twice"));
+                return Err(attributes.error(&attribute.name, "duplicate attribute"));
             }
         }
         Ok(attributes)
@@ -32,21 +32,21 @@ impl<'a> Attributes<'a> {
     /// Returns an integer, or `None` if the attribute is missing.
     pub(super) fn integer(self, name: &str) -> Result<Option<i64>, ModelError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
-        attribute.i.map(Some).ok_or_else(|| self.error(name, "a whole number is wanted"))
+        attribute.i.map(Some).ok_or_else(|| self.error(name, "expected an integer"))
     }
 
     /// Returns a number of type float, or `None` if the attribute is missing.
     pub(super) fn number(self, name: &str) -> Result<Option<f64>, ModelError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         let number = attribute.f.map(f64::from);
-        number.map(Some).ok_or_else(|| self.error(name, "a number is wanted"))
+        number.map(Some).ok_or_else(|| self.error(name, "expected a number"))
     }
 
     /// Returns a text, or `None` if the attribute is missing.
     pub(super) fn text(self, name: &str) -> Result<Option<&'a str>, ModelError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         let text = attribute.s.as_deref().and_then(|text| std::str::from_utf8(text).ok());
-        text.map(Some).ok_or_else(|| self.error(name, "text is wanted"))
+        text.map(Some).ok_or_else(|| self.error(name, "expected a string"))
     }
 
     /// Returns a list of integers, which is empty if the attribute is missing.
@@ -68,7 +68,7 @@ impl<'a> Attributes<'a> {
         }
         let flag = |&flag: &i64| match flag {
             0 | 1 => Ok(flag == 1),
-            other => Err(self.error(name, format!("{other} where 0 or 1 is wanted"))),
+            other => Err(self.error(name, format!("expected 0 or 1, got {other}"))),
         };
         self.integers_of(name, count)?.iter().map(flag).collect()
     }
@@ -82,7 +82,7 @@ impl<'a> Attributes<'a> {
         if given == wanted {
             return Ok(());
         }
-        Err(self.error(name, format!("{given} elements where {wanted} are wanted")))
+        Err(self.error(name, format!("expected {wanted} elements, got {given}")))
     }
 
     /// Returns the numbers of the list `name` or, if it is missing, of the tensor of doubles
@@ -91,7 +91,7 @@ impl<'a> Attributes<'a> {
         let singles = self.find(name).map_or(&[][..], |attribute| &attribute.floats);
         let doubles = format!("{name}_as_tensor");
         match (singles.is_empty(), self.find(&doubles)) {
-            (false, Some(_)) => Err(self.error(&doubles, format!("it is there besides {name}"))),
+            (false, Some(_)) => Err(self.error(&doubles, format!("cannot be combined with {name}"))),
             (true, Some(_)) => self.tensor(&doubles),
             (_, None) => Ok(singles.iter().map(|&number| f64::from(number)).collect()),
         }
@@ -100,7 +100,7 @@ impl<'a> Attributes<'a> {
     /// Returns the numbers of a tensor, which are empty if the attribute is missing.
     pub(super) fn tensor(self, name: &str) -> Result<Vec<f64>, ModelError> {
         let Some(attribute) = self.find(name) else { return Ok(Vec::new()) };
-        let Some(tensor) = &attribute.t else { return Err(self.error(name, "a tensor is wanted")) };
+        let Some(tensor) = &attribute.t else { return Err(self.error(name, "expected a tensor")) };
         Ok(Tensor::read(tensor, name, |problem| self.error(name, problem))?.numbers)
     }
 

@@ -139,7 +139,8 @@ impl Draft {
         let nodes = ensemble.nodes().len() + outputs.len().saturating_mul(self.parts.left.len());
         if outputs.len() > 1 && nodes > MOST_NODES {
             let problem = format!(
-                "its leaves add to {} outputs, and with one tree for each the model would have {nodes} nodes, where {MOST_NODES} are the most",
+                "its leaves contribute to {} outputs, and with one tree per output the model would have \
+                 {nodes} nodes, more than the maximum of {MOST_NODES}",
                 outputs.len()
             );
             return Err(ModelError::Tree { tree, problem });

@@ -50,7 +50,7 @@ pub(super) fn describe(input: &ValueInfoProto) -> Result<(Element, Option<usize>
         other => {
             return Err(ModelError::Unsupported {
                 what: format!("an ONNX graph whose input {:?} has the type {other}", input.name),
-                wanted: "rows of the types float, double, string or of whole numbers can be explained",
+                help: "expected rows of type float, double, string or integer",
             });
         }
     };

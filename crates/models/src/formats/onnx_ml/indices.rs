@@ -48,8 +48,7 @@ impl<'a> Nodes<'a> {
             Ok::<_, ModelError>(numbers)
         };
         let mode = |&number: &f64| {
-            let unknown =
-                || attributes.error("nodes_modes", format!("the kind of node {number} is not known"));
+            let unknown = || attributes.error("nodes_modes", format!("unknown node mode {number}"));
             Mode::numbered(number).ok_or_else(unknown)
         };
         let modes = numbers_of("nodes_modes")?.iter().map(mode).collect::<Result<Vec<_>, _>>()?;
@@ -116,7 +115,7 @@ pub(super) fn read(
         2 => "MIN",
         3 => "MAX",
         other => {
-            return Err(attributes.error("aggregate_function", format!("{other} is not known")).into());
+            return Err(attributes.error("aggregate_function", format!("unknown function {other}")).into());
         }
     };
     let share = outputs::share_of_tree(attributes, Some(aggregate), roots.len())?;
@@ -146,7 +145,10 @@ pub(super) fn read(
                     let target = nodes.targets[leaf];
                     let output = usize::try_from(target).ok().filter(|&output| output < outputs);
                     let output = output.ok_or_else(|| {
-                        attributes.error("leaf_targetids", format!("output {target} of {outputs}"))
+                        attributes.error(
+                            "leaf_targetids",
+                            format!("output {target} out of range ({outputs} outputs)"),
+                        )
                     })?;
                     draft.vote(at, output, nodes.weights[leaf] * share);
                 }
@@ -155,7 +157,9 @@ pub(super) fn read(
         forest.drafts.push(draft);
     }
     match reached.iter().position(|&reached| !reached) {
-        Some(node) => Err(attributes.error("tree_roots", format!("node {node} is in no tree")).into()),
+        Some(node) => {
+            Err(attributes.error("tree_roots", format!("node {node} does not belong to a tree")).into())
+        }
         None => Ok(forest),
     }
 }
@@ -164,15 +168,15 @@ pub(super) fn read(
 fn follow(nodes: &Nodes<'_>, root: i64, reached: &mut [bool]) -> Result<Vec<Place>, String> {
     let mut enter = |number: i64| {
         let node = usize::try_from(number).ok().filter(|&node| node < reached.len());
-        let node = node.ok_or_else(|| format!("node {number} of {} is wanted", nodes.modes.len()))?;
+        let node = node.ok_or_else(|| format!("node {number} out of range ({} nodes)", nodes.modes.len()))?;
         match std::mem::replace(&mut reached[node], true) {
-            true => Err(format!("node {node} is reached twice, so this is a cycle or no tree")),
+            true => Err(format!("node {node} is reached twice, so the nodes do not form a tree")),
             false => Ok(Place::Split(node)),
         }
     };
     let leaf = |number: i64| {
         let leaf = usize::try_from(number).ok().filter(|&leaf| leaf < nodes.weights.len());
-        leaf.ok_or_else(|| format!("leaf {number} of {} is wanted", nodes.weights.len()))
+        leaf.ok_or_else(|| format!("leaf {number} out of range ({} leaves)", nodes.weights.len()))
     };
     let mut places = vec![enter(root)?];
     let mut next = 0;

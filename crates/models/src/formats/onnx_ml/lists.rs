@@ -55,7 +55,7 @@ pub(super) enum Single {
 pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs, ModelError> {
     let base = attributes.numbers("base_values")?;
     if let Some(number) = base.iter().find(|number| !number.is_finite()) {
-        return Err(attributes.error("base_values", format!("the number {number}")));
+        return Err(attributes.error("base_values", format!("expected a finite number, got {number}")));
     }
     let post_transform = PostTransform::named(attributes)?;
     let count = match kind {
@@ -118,17 +118,15 @@ impl<'a> Nodes<'a> {
             trees.iter().zip(ids).enumerate().map(|(at, (&tree, &node))| (tree, node, at)).collect();
         order.sort_unstable();
         if let Some(pair) = order.windows(2).find(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1)) {
-            let problem = format!("node {} of tree {} is there twice", pair[0].1, pair[0].0);
+            let problem = format!("duplicate node {} of tree {}", pair[0].1, pair[0].0);
             return Err(attributes.error("nodes_nodeids", problem));
         }
         let names = attributes.texts("nodes_modes");
         attributes.check_count("nodes_modes", names.len(), count)?;
         let mode = |name: &Vec<u8>| {
             let unknown = || {
-                attributes.error(
-                    "nodes_modes",
-                    format!("the kind of node {:?} is not known", String::from_utf8_lossy(name)),
-                )
+                attributes
+                    .error("nodes_modes", format!("unknown node mode {:?}", String::from_utf8_lossy(name)))
             };
             Mode::named(name).ok_or_else(unknown)
         };
@@ -239,7 +237,7 @@ struct Vote {
 }
 
 fn no_leaf(kind: Kind, attributes: Attributes<'_>, vote: &Vote) -> ModelError {
-    let problem = format!("node {} of tree {} is no leaf", vote.node, vote.tree);
+    let problem = format!("node {} of tree {} is not a leaf", vote.node, vote.tree);
     attributes.error(&format!("{}_nodeids", kind.prefix()), problem)
 }
 
@@ -253,10 +251,9 @@ fn votes(attributes: Attributes<'_>, kind: Kind, outputs: &Outputs) -> Result<Ve
     let count = outputs.base_margins.len();
     let output = |id: i64| {
         let id = if outputs.single.is_some() { 0 } else { id };
-        usize::try_from(id)
-            .ok()
-            .filter(|&output| output < count)
-            .ok_or_else(|| attributes.error(&name("ids"), format!("output {id} of {count}")))
+        usize::try_from(id).ok().filter(|&output| output < count).ok_or_else(|| {
+            attributes.error(&name("ids"), format!("output {id} out of range ({count} outputs)"))
+        })
     };
     let mut votes = Vec::with_capacity(weights.len());
     for (((&tree, &node), &id), &weight) in trees.iter().zip(nodes).zip(ids).zip(&weights) {
@@ -279,7 +276,7 @@ fn position(tree: &[(i64, i64, usize)], node: i64) -> Option<usize> {
 fn children(nodes: &Nodes<'_>, tree: &[(i64, i64, usize)]) -> Result<Vec<Option<[usize; 2]>>, String> {
     let child = |node: i64, child: i64| {
         position(tree, child)
-            .ok_or_else(|| format!("node {node} has the child {child}, which is no node of this tree"))
+            .ok_or_else(|| format!("node {node} has the child {child}, which is not in this tree"))
     };
     tree.iter()
         .map(|&(_, node, at)| match nodes.modes[at] {
@@ -296,9 +293,9 @@ fn root(ways: &[Option<[usize; 2]>]) -> Result<usize, String> {
     let mut roots = (0..ways.len()).filter(|&node| !child[node]);
     match (roots.next(), roots.count()) {
         (Some(root), 0) => Ok(root),
-        (None, _) => Err("every node is the child of another, so this is a cycle".to_owned()),
+        (None, _) => Err("every node is the child of another, so the tree has no root".to_owned()),
         (Some(_), more) => {
-            Err(format!("{} nodes are the child of no other, but a tree has one root", more + 1))
+            Err(format!("expected one root, got {} nodes that are not a child of another", more + 1))
         }
     }
 }

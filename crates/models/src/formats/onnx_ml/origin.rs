@@ -14,13 +14,11 @@ pub(super) fn operator_set(model: &ModelProto) -> Result<i64, ModelError> {
     match set.map(|set| set.version) {
         Some(version @ 1..=NEWEST) => Ok(version),
         Some(version) => Err(ModelError::Version {
-            format: "a converter to ONNX with the operator set ai.onnx.ml",
-            given: version.to_string(),
+            format: "ONNX operator set ai.onnx.ml",
+            actual: version.to_string(),
             known: "1 to 5",
         }),
-        None => {
-            Err(ModelError::Onnx { problem: format!("it does not say which operator set {DOMAIN} it uses") })
-        }
+        None => Err(ModelError::Onnx { problem: format!("missing version of the operator set {DOMAIN}") }),
     }
 }
 

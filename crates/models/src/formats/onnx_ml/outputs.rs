@@ -10,8 +10,8 @@ const MAX_OUTPUTS: i64 = 1 << 20;
 pub(super) fn output_count(attributes: Attributes<'_>, name: &str, count: i64) -> Result<usize, ModelError> {
     match count {
         1..=MAX_OUTPUTS => Ok(count as usize),
-        0 => Err(attributes.error(name, "no outputs")),
-        _ => Err(attributes.error(name, format!("{count} outputs; {MAX_OUTPUTS} are the most"))),
+        0 => Err(attributes.error(name, "expected at least one output")),
+        _ => Err(attributes.error(name, format!("expected at most {MAX_OUTPUTS} outputs, got {count}"))),
     }
 }
 
@@ -39,8 +39,8 @@ pub(super) fn share_of_tree(
         "AVERAGE" => Ok(1.0 / trees.max(1) as f64),
         what @ ("MIN" | "MAX") => Err(ModelError::Unsupported {
             what: format!("a tree ensemble with the aggregate function {what}"),
-            wanted: "trees that are added or averaged can be explained",
+            help: "use SUM or AVERAGE",
         }),
-        other => Err(attributes.error("aggregate_function", format!("{other:?} is not known"))),
+        other => Err(attributes.error("aggregate_function", format!("unknown function {other:?}"))),
     }
 }

@@ -29,7 +29,7 @@ impl PostTransform {
     pub(super) fn named(attributes: Attributes<'_>) -> Result<Self, ModelError> {
         let name = attributes.text(Self::ATTRIBUTE)?.unwrap_or("NONE");
         let found = ALL.iter().find(|(known, _)| *known == name);
-        let unknown = || attributes.error(Self::ATTRIBUTE, format!("{name:?} is not known"));
+        let unknown = || attributes.error(Self::ATTRIBUTE, format!("unknown function {name:?}"));
         found.map(|&(_, transform)| transform).ok_or_else(unknown)
     }
 
@@ -37,7 +37,7 @@ impl PostTransform {
     pub(super) fn numbered(attributes: Attributes<'_>) -> Result<Self, ModelError> {
         let number = attributes.integer(Self::ATTRIBUTE)?.unwrap_or(0);
         let found = usize::try_from(number).ok().and_then(|number| ALL.get(number));
-        let unknown = || attributes.error(Self::ATTRIBUTE, format!("{number} is not known"));
+        let unknown = || attributes.error(Self::ATTRIBUTE, format!("unknown function {number}"));
         found.map(|&(_, transform)| transform).ok_or_else(unknown)
     }
 

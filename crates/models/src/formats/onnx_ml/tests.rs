@@ -398,7 +398,7 @@ fn hit_rates_are_covers_only_where_they_count() {
     assert!(rates(&[9.0, 4.0, 5.0, 2.0, 3.0]).is_ok());
     for wrong in [[1.0; 5], [0.0; 5], [9.0, 4.0, 5.0, 5.0, 0.0], [9.0, 4.0, 5.0, 2.0, f32::NAN]] {
         let error = rates(&wrong).unwrap_err().to_string();
-        assert!(error.contains("no cover"), "{error}");
+        assert!(error.contains("missing cover"), "{error}");
     }
 }
 
@@ -476,40 +476,43 @@ fn other_graphs_are_refused_by_name() {
 #[test]
 fn damage_is_refused_with_the_place_and_the_reason() {
     let cases = [
-        (integers("nodes_nodeids", &[0, 1, 2, 3]), "nodes_nodeids: 4 elements where 5"),
-        (integers("nodes_nodeids", &[0, 1, 2, 2, 4]), "node 2 of tree 0 is there twice"),
+        (integers("nodes_nodeids", &[0, 1, 2, 3]), "nodes_nodeids: expected 5 elements, got 4"),
+        (integers("nodes_nodeids", &[0, 1, 2, 2, 4]), "duplicate node 2 of tree 0"),
         (
             integers("nodes_featureids", &[0, 0, 2, 0, 0]),
             "tree 0: node 2 splits on feature 2, but there are 2",
         ),
         (integers("nodes_featureids", &[-1, 0, 1, 0, 0]), "node 0 splits on feature -1"),
-        (texts("nodes_modes", &["BRANCH_LEQ", "LEAF", "BRANCH", "LEAF", "LEAF"]), "\"BRANCH\" is not known"),
+        (
+            texts("nodes_modes", &["BRANCH_LEQ", "LEAF", "BRANCH", "LEAF", "LEAF"]),
+            "unknown node mode \"BRANCH\"",
+        ),
         (floats("nodes_values", &[1.5, 0.0, f32::NAN, 0.0, 0.0]), "tree 0: node 2 has the threshold NaN"),
-        (floats("nodes_values", &[1.5]), "nodes_values: 1 elements"),
+        (floats("nodes_values", &[1.5]), "nodes_values: expected "),
         (integers("nodes_truenodeids", &[1, 0, 7, 0, 0]), "tree 0: node 2 has the child 7"),
         (integers("nodes_truenodeids", &[1, 0, -3, 0, 0]), "node 2 has the child -3"),
         (integers("nodes_truenodeids", &[1, 0, 0, 0, 0]), "tree 0: 4 of 5 nodes are not reached"),
-        (integers("nodes_truenodeids", &[1, 0, 2, 0, 0]), "2 nodes are the child of no other"),
-        (integers("nodes_truenodeids", &[1, 0, 1, 0, 0]), "2 nodes are the child of no other"),
+        (integers("nodes_truenodeids", &[1, 0, 2, 0, 0]), "expected one root, got 2 nodes"),
+        (integers("nodes_truenodeids", &[1, 0, 1, 0, 0]), "expected one root, got 2 nodes"),
         (integers("nodes_treeids", &[0, 0, 0, 0, 1]), "tree 0: node 2 has the child 4"),
-        (integers("nodes_missing_value_tracks_true", &[0, 0, 2, 0, 0]), "2 where 0 or 1"),
-        (floats("nodes_hitrates", &[1.0; 6]), "nodes_hitrates: 6 elements"),
-        (integers("target_nodeids", &[1, 2, 4]), "node 2 of tree 0 is no leaf"),
-        (integers("target_nodeids", &[1, 9, 4]), "node 9 of tree 0 is no leaf"),
-        (integers("target_treeids", &[0, 0, 5]), "node 4 of tree 5 is no leaf"),
-        (integers("target_treeids", &[-2, 0, 0]), "node 1 of tree -2 is no leaf"),
-        (integers("target_ids", &[0, 1, 0]), "output 1 of 1"),
-        (integers("target_ids", &[0, 0]), "target_ids: 2 elements"),
+        (integers("nodes_missing_value_tracks_true", &[0, 0, 2, 0, 0]), "expected 0 or 1, got 2"),
+        (floats("nodes_hitrates", &[1.0; 6]), "nodes_hitrates: expected "),
+        (integers("target_nodeids", &[1, 2, 4]), "node 2 of tree 0 is not a leaf"),
+        (integers("target_nodeids", &[1, 9, 4]), "node 9 of tree 0 is not a leaf"),
+        (integers("target_treeids", &[0, 0, 5]), "node 4 of tree 5 is not a leaf"),
+        (integers("target_treeids", &[-2, 0, 0]), "node 1 of tree -2 is not a leaf"),
+        (integers("target_ids", &[0, 1, 0]), "output 1 out of range (1 outputs)"),
+        (integers("target_ids", &[0, 0]), "target_ids: expected "),
         (floats("target_weights", &[10.0, f32::INFINITY, 40.0]), "tree 0: leaf 3 has the value inf"),
-        (doubles("target_weights_as_tensor", &[1.0; 3]), "besides target_weights"),
-        (floats("base_values", &[1.0, 2.0]), "base_values: 2 elements where 1"),
-        (floats("base_values", &[f32::NAN]), "base_values: the number NaN"),
-        (integer("n_targets", 0), "no outputs"),
-        (integer("n_targets", i64::MAX), "are the most"),
-        (integer("n_targets", -1), "are the most"),
-        (text("post_transform", "SQUARE"), "\"SQUARE\" is not known"),
-        (text("aggregate_function", "MEDIAN"), "\"MEDIAN\" is not known"),
-        (integer("post_transform", 1), "text is wanted"),
+        (doubles("target_weights_as_tensor", &[1.0; 3]), "cannot be combined with target_weights"),
+        (floats("base_values", &[1.0, 2.0]), "base_values: expected 1 elements, got 2"),
+        (floats("base_values", &[f32::NAN]), "base_values: expected a finite number, got NaN"),
+        (integer("n_targets", 0), "expected at least one output"),
+        (integer("n_targets", i64::MAX), "expected at most"),
+        (integer("n_targets", -1), "expected at most"),
+        (text("post_transform", "SQUARE"), "unknown function \"SQUARE\""),
+        (text("aggregate_function", "MEDIAN"), "unknown function \"MEDIAN\""),
+        (integer("post_transform", 1), "expected a string"),
     ];
     for (changed, says) in cases {
         let what = changed.name.clone();
@@ -536,27 +539,27 @@ fn damage_of_the_newest_operator_is_refused() {
         ..Default::default()
     };
     let cases = [
-        (integers("tree_roots", &[0, 2]), "node 3 is in no tree"),
-        (integers("tree_roots", &[0, 2, 4]), "tree 2: node 4 of 4"),
+        (integers("tree_roots", &[0, 2]), "node 3 does not belong to a tree"),
+        (integers("tree_roots", &[0, 2, 4]), "tree 2: node 4 out of range (4 nodes)"),
         (integers("tree_roots", &[0, 1, 3]), "tree 1: node 1 is reached twice"),
         (integers("nodes_falsenodeids", &[0, 2, 3, 5]), "tree 0: node 0 is reached twice"),
-        (integers("nodes_falsenodeids", &[1, 6, 3, 5]), "tree 0: leaf 6 of 6"),
-        (integers("nodes_falsenodeids", &[-1, 2, 3, 5]), "node -1 of 4"),
-        (integers("nodes_trueleafs", &[1, 1]), "nodes_trueleafs: 2 elements"),
-        (integers("nodes_trueleafs", &[]), "nodes_trueleafs: 0 elements"),
-        (integers("leaf_targetids", &[0, 0, 2, 1, 0, 1]), "output 2 of 2"),
+        (integers("nodes_falsenodeids", &[1, 6, 3, 5]), "tree 0: leaf 6 out of range (6 leaves)"),
+        (integers("nodes_falsenodeids", &[-1, 2, 3, 5]), "node -1 out of range (4 nodes)"),
+        (integers("nodes_trueleafs", &[1, 1]), "nodes_trueleafs: expected "),
+        (integers("nodes_trueleafs", &[]), "nodes_trueleafs: expected "),
+        (integers("leaf_targetids", &[0, 0, 2, 1, 0, 1]), "output 2 out of range (2 outputs)"),
         (integers("nodes_featureids", &[0, 5, 0, 1]), "splits on feature 5"),
-        (doubles("membership_values", &[1.0, 2.5]), "membership_values: 1 elements where 2"),
-        (doubles("membership_values", &[]), "membership_values: 0 elements where 2"),
+        (doubles("membership_values", &[1.0, 2.5]), "membership_values: expected 2 elements, got 1"),
+        (doubles("membership_values", &[]), "membership_values: expected 2 elements, got 0"),
         (doubles("nodes_splits", &[0.0, NAN, 7.0, 0.0]), "tree 0: node 1 has the threshold NaN"),
-        (doubles("nodes_modes", &[0.0, 7.0, 0.0, 0.0]), "kind of node 7 is not known"),
+        (doubles("nodes_modes", &[0.0, 7.0, 0.0, 0.0]), "unknown node mode 7"),
         (tensor("nodes_splits", wrong(FLOAT16, &[16])), "half precision"),
-        (tensor("nodes_splits", wrong(DOUBLE, &[5])), "[5] with 4 numbers"),
-        (tensor("nodes_splits", wrong(DOUBLE, &[1 << 40, 1 << 40])), "with 4 numbers"),
-        (tensor("nodes_splits", wrong(DOUBLE, &[-4])), "with 4 numbers"),
-        (integer("nodes_splits", 3), "a tensor is wanted"),
-        (integer("aggregate_function", 4), "4 is not known"),
-        (integer("post_transform", 9), "9 is not known"),
+        (tensor("nodes_splits", wrong(DOUBLE, &[5])), "[5] does not match 4 numbers"),
+        (tensor("nodes_splits", wrong(DOUBLE, &[1 << 40, 1 << 40])), "does not match 4 numbers"),
+        (tensor("nodes_splits", wrong(DOUBLE, &[-4])), "does not match 4 numbers"),
+        (integer("nodes_splits", 3), "expected a tensor"),
+        (integer("aggregate_function", 4), "unknown function 4"),
+        (integer("post_transform", 9), "unknown function 9"),
     ];
     for (changed, says) in cases {
         let what = changed.name.clone();

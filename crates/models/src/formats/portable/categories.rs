@@ -15,7 +15,7 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words
         let feature_field = field.get("feature")?;
         let feature = feature_field.count()?;
         if feature >= features {
-            return Err(feature_field.error(format!("feature {feature}, but there are {features} features")));
+            return Err(feature_field.error(format!("feature {feature} out of range ({features} features)")));
         }
         if feature >= words.len() {
             words.resize(feature + 1, None);
@@ -26,15 +26,14 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words
             "refused" => UnknownWord::Refused,
             "no category" => UnknownWord::NoCategory,
             other => {
-                return Err(unknown.error(format!(
-                    "{other:?} where \"missing\", \"refused\" or \"no category\" is wanted"
-                )));
+                return Err(unknown
+                    .error(format!("expected \"missing\", \"refused\" or \"no category\", got {other:?}")));
             }
         };
         let values = field.get("values")?;
         let list = values.words()?;
         if let Some(twice) = first_twice(&list) {
-            return Err(values.error(format!("the category {twice} is there twice")));
+            return Err(values.error(format!("duplicate category {twice}")));
         }
         if words[feature].replace(Words::new(list, unknown)).is_some() {
             return Err(feature_field.error(format!("feature {feature} has two lists of categories")));

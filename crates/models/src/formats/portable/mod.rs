@@ -63,9 +63,9 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let version = root.get("version")?.count()?;
     if version != VERSION {
         return Err(ModelError::Version {
-            format: "a program that writes the format apportion-trees",
-            given: version.to_string(),
-            known: "version 1",
+            format: "apportion-trees",
+            actual: version.to_string(),
+            known: "1",
         });
     }
     root.check_members(&MEMBERS)?;
@@ -73,13 +73,13 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let features_field = root.get("features")?;
     let features = features_field.count()?;
     if !(1..=MAX_FEATURES).contains(&features) {
-        return Err(features_field.error(format!("{features} features; 1 to {MAX_FEATURES} are wanted")));
+        return Err(features_field.error(format!("expected 1 to {MAX_FEATURES} features, got {features}")));
     }
     let parts = EnsembleParts {
         width: match width.text()? {
             "single" => Width::Single,
             "double" => Width::Double,
-            other => return Err(width.error(format!("{other:?} where \"single\" or \"double\" is wanted"))),
+            other => return Err(width.error(format!("expected \"single\" or \"double\", got {other:?}"))),
         },
         features,
         feature_names: feature_names(&root, features)?,
@@ -100,7 +100,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
                 field.error("expected output_names: class_names is for the two classes of a single margin")
             );
         }
-        ensemble.set_output_names(names_of(&root, "class_names", 2, "classes of a single margin")?);
+        ensemble.set_output_names(names_of(&root, "class_names", 2, "the classes of a single margin")?);
     }
     ensemble.refuse_missing(refuses_missing(&root, features)?);
     for (index, tree) in trees.iter().enumerate() {
@@ -127,7 +127,7 @@ impl Operator {
         match field.text()? {
             "<" => Ok(Some(Self::Less)),
             "<=" => Ok(Some(Self::AtMost)),
-            other => Err(field.error(format!("{other:?} where \"<\" or \"<=\" is wanted"))),
+            other => Err(field.error(format!("expected \"<\" or \"<=\", got {other:?}"))),
         }
     }
 
@@ -146,7 +146,9 @@ fn feature_names(root: &Field<'_>, features: usize) -> Result<Option<Vec<String>
         field.elements()?.iter().map(|name| name.text().map(str::to_owned)).collect::<Result<_, _>>()?;
     match names.len() == features {
         true => Ok(Some(names)),
-        false => Err(field.error(format!("{} names of {features} features", names.len()))),
+        false => {
+            Err(field.error(format!("expected {features} names (one per feature), got {}", names.len())))
+        }
     }
 }
 
@@ -157,7 +159,7 @@ fn names_of(root: &Field<'_>, name: &str, count: usize, what: &str) -> Result<Ve
         field.elements()?.iter().map(|name| name.text().map(str::to_owned)).collect::<Result<_, _>>()?;
     match names.len() == count {
         true => Ok(names),
-        false => Err(field.error(format!("{} names of {count} {what}", names.len()))),
+        false => Err(field.error(format!("expected {count} names ({what}), got {}", names.len()))),
     }
 }
 
@@ -167,7 +169,9 @@ fn refuses_missing(root: &Field<'_>, features: usize) -> Result<Vec<bool>, Model
     let mut flags = vec![false; features];
     for &feature in &*field.integers()? {
         let flag = usize::try_from(feature).ok().and_then(|feature| flags.get_mut(feature));
-        *flag.ok_or_else(|| field.error(format!("feature {feature} of {features}")))? = true;
+        *flag
+            .ok_or_else(|| field.error(format!("feature {feature} out of range ({features} features)")))? =
+            true;
     }
     Ok(flags)
 }
@@ -176,10 +180,10 @@ fn base_margins(root: &Field<'_>) -> Result<Vec<f64>, ModelError> {
     let field = root.get("base_margins")?;
     let margins = field.numbers()?.into_owned();
     if margins.is_empty() {
-        return Err(field.error("no outputs: one number for each is wanted"));
+        return Err(field.error("expected one number per output, got none"));
     }
     match margins.iter().find(|margin| !margin.is_finite()) {
-        Some(margin) => Err(field.error(format!("the number {margin}"))),
+        Some(margin) => Err(field.error(format!("expected finite numbers, got {margin}"))),
         None => Ok(margins),
     }
 }
@@ -194,7 +198,7 @@ fn link(field: &Field<'_>) -> Result<Link, ModelError> {
         };
         match number > 0.0 && number.is_finite() {
             true => Ok(number),
-            false => Err(field.error(format!("the {member} {number} where a positive number is wanted"))),
+            false => Err(field.error(format!("expected a positive {member}, got {number}"))),
         }
     };
     Ok(match name.text()? {
@@ -206,7 +210,7 @@ fn link(field: &Field<'_>) -> Result<Link, ModelError> {
         "half-power" => Link::HalfPower { unit: positive("unit", None)? },
         "step" => Link::Step,
         "sorted" => Link::Sorted,
-        other => return Err(name.error(format!("the link {other:?} is not known"))),
+        other => return Err(name.error(format!("unknown link {other:?}"))),
     })
 }
 
@@ -239,7 +243,7 @@ fn push_tree(
     let left = tree.get("left")?.integers()?;
     let count = left.len();
     let operator =
-        Operator::of(tree)?.or(operator).ok_or_else(|| tree.error("has no member \"operator\""))?;
+        Operator::of(tree)?.or(operator).ok_or_else(|| tree.error("missing field \"operator\""))?;
     let default_left = match tree.find("default_left")? {
         Some(field) => field.flags_of(count)?,
         None => vec![false; count],

@@ -25,14 +25,14 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     if root.has("task_param") || root.has("model_param") {
         return Err(ModelError::Version {
             format: "treelite",
-            given: "3.x or before".to_owned(),
+            actual: "3.x or earlier".to_owned(),
             known: "4.x",
         });
     }
     let features_field = root.get("num_feature")?;
     let features = features_field.count()?;
     if features == 0 {
-        return Err(features_field.error("a model without features"));
+        return Err(features_field.error("the model has no features"));
     }
     let threshold = Precision::read(&root.get("threshold_type")?)?;
     let leaf = Precision::read(&root.get("leaf_output_type")?)?;
@@ -79,7 +79,7 @@ fn link(root: &Field<'_>) -> Result<Option<Link>, ModelError> {
         match field.number()? {
             // The library stores it as f32.
             number if (number as f32).is_normal() => Ok(f64::from(number as f32)),
-            number => Err(field.error(format!("the number {number}"))),
+            number => Err(field.error(format!("invalid number {number}"))),
         }
     };
     Ok(Some(match root.get("postprocessor")?.text()? {

@@ -22,10 +22,11 @@ impl Outputs {
         let classes_field = root.get("num_class")?;
         let counts = classes_field.integers()?;
         if targets == 0 || counts.len() != targets {
-            return Err(classes_field.error(format!("{} numbers for {targets} targets", counts.len())));
+            return Err(classes_field
+                .error(format!("expected {targets} numbers (one per target), got {}", counts.len())));
         }
         if let Some(count) = counts.iter().find(|&&count| count < 1) {
-            return Err(classes_field.error(format!("a target of {count} classes")));
+            return Err(classes_field.error(format!("invalid number of classes {count}")));
         }
         let classes = counts.iter().copied().max().and_then(|classes| usize::try_from(classes).ok());
         let classes = classes
@@ -42,7 +43,8 @@ impl Outputs {
                 Ok(Self { targets, classes, leaf: [of_targets as usize, of_classes as usize] })
             }
             ref other => Err(shape.error(format!(
-                "leaves of the shape {other:?}, where each number is 1 or that of {targets} targets and {classes} classes"
+                "unsupported leaf shape {other:?}; expected 1 or {targets} targets, and 1 or {classes} \
+                 classes"
             ))),
         }
     }
@@ -55,7 +57,7 @@ impl Outputs {
         let field = root.get("base_scores")?;
         let scores = field.numbers_of(self.count())?;
         match scores.iter().find(|score| !score.is_finite()) {
-            Some(score) => Err(field.error(format!("the base score {score}"))),
+            Some(score) => Err(field.error(format!("invalid base score {score}"))),
             None => Ok(scores.into_owned()),
         }
     }
@@ -67,12 +69,12 @@ impl Outputs {
             let ids =
                 field.integers_of(trees)?.into_iter().enumerate().map(|(tree, id)| {
                     match usize::try_from(id) {
-                Ok(id) if id < count && of_leaf == 1 => Ok(id),
-                Err(_) if id == -1 && of_leaf == count => Ok(0),
-                _ => Err(field.error(format!(
-                    "tree {tree} has {kind} {id} of {count}, and leaves for {of_leaf} (-1 stands for all)"
-                ))),
-            }
+                        Ok(id) if id < count && of_leaf == 1 => Ok(id),
+                        Err(_) if id == -1 && of_leaf == count => Ok(0),
+                        _ => Err(field.error(format!(
+                            "tree {tree} has {kind} {id} of {count}, but leaves for {of_leaf} (-1 means all)"
+                        ))),
+                    }
                 });
             ids.collect::<Result<Vec<usize>, ModelError>>()
         };

@@ -32,7 +32,7 @@ impl Precision {
         match field.text()? {
             "float32" => Ok(Self::Single),
             "float64" => Ok(Self::Double),
-            other => Err(field.error(format!("{other:?}, where float32 or float64 is wanted"))),
+            other => Err(field.error(format!("expected float32 or float64, got {other:?}"))),
         }
     }
 
@@ -62,7 +62,7 @@ pub(super) fn read_tree(
     for (place, node) in nodes.iter().enumerate() {
         let id = node.get("node_id")?;
         if places.insert(id.integer()?, place as i64).is_some() {
-            return Err(id.error("the number of two nodes"));
+            return Err(id.error("duplicate node_id"));
         }
     }
     let mut shape = VectorTree::default();
@@ -71,7 +71,7 @@ pub(super) fn read_tree(
         if let Some(field) = node.find("leaf_value")? {
             let numbers = field.loose_numbers()?;
             if numbers.len() != values {
-                return Err(field.error(format!("{} values where {values} are wanted", numbers.len())));
+                return Err(field.error(format!("expected {values} values, got {}", numbers.len())));
             }
             shape.add_leaf(numbers.into_iter().map(|number| leaf.round(number)));
             continue;
@@ -79,7 +79,7 @@ pub(super) fn read_tree(
         let child = |key| {
             let field = node.get(key)?;
             let known = places.get(&field.integer()?).copied();
-            known.ok_or_else(|| field.error("no node of the tree has this number"))
+            known.ok_or_else(|| field.error("the tree does not contain this node"))
         };
         let (left, right) = (child("left_child")?, child("right_child")?);
         let default_left = node.get("default_left")?.flag()?;
@@ -105,10 +105,12 @@ fn root_first(list: &Field<'_>, nodes: &mut [Field<'_>]) -> Result<(), ModelErro
     let mut root = None;
     for (place, node) in nodes.iter().enumerate() {
         if !children.contains(&node.get("node_id")?.integer()?) && root.replace(place).is_some() {
-            return Err(node.error("a second node that is nobody's child"));
+            return Err(node.error("second root: this node is not a child of another, either"));
         }
     }
-    let Some(root) = root else { return Err(list.error("no root: every node is a child, or there is none")) };
+    let Some(root) = root else {
+        return Err(list.error("no root: the tree is empty, or every node is the child of another"));
+    };
     nodes[..=root].rotate_right(1);
     Ok(())
 }
@@ -133,7 +135,7 @@ fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), M
             let field = node.get("threshold")?;
             let threshold = threshold.round(field.number()?);
             if threshold.is_nan() {
-                return Err(field.error("the threshold NaN"));
+                return Err(field.error("invalid threshold NaN"));
             }
             let compares = |threshold, exchanged| (Split { threshold, ..Split::default() }, exchanged);
             let operator = node.get("comparison_op")?;
@@ -144,9 +146,8 @@ fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), M
                 ">=" => compares(threshold, true),
                 "==" => (ruled(Rule::exactly(vec![threshold])), false),
                 other => {
-                    return Err(
-                        operator.error(format!("the operator {other:?}, where <, <=, >, >= or == is wanted"))
-                    );
+                    return Err(operator
+                        .error(format!("unknown operator {other:?}; expected one of: <, <=, >, >=, ==")));
                 }
             })
         }
@@ -159,7 +160,7 @@ fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), M
             Ok((ruled(rule), false))
         }
         other => Err(kind.error(format!(
-            "{other:?}, where numerical_test_node, categorical_test_node or a leaf_value is wanted"
+            "expected numerical_test_node, categorical_test_node or a leaf_value, got {other:?}"
         ))),
     }
 }

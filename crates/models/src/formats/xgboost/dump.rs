@@ -11,8 +11,9 @@ use crate::error::ModelError;
 use crate::formats::document::Field;
 
 /// The note on every dump.
-const LACKS: &str = "this is a dump of trees, which lacks the base score (0 is taken for it), the objective, the number of outputs (1 is \
-                     taken) and the weights of dropout; save the model itself by save_model to have them";
+const LACKS: &str = "this is a dump of trees, which lacks the base score (assumed to be 0), the objective, \
+                     the number of outputs (assumed to be 1) and the dropout weights; save the model with \
+                     save_model instead";
 
 /// Returns whether a document is a list of dumped trees.
 pub(super) fn is_dump(root: &Field<'_>) -> bool {
@@ -104,8 +105,8 @@ fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i6
         let leaf = node.get("leaf")?;
         if leaf.number().is_err() && leaf.numbers().is_ok() {
             return Err(ModelError::Unsupported {
-                what: "a dump of leaves that are vectors".to_owned(),
-                wanted: "save the model itself, with save_model",
+                what: "a dump with leaves that are vectors".to_owned(),
+                help: "save the model with save_model instead",
             });
         }
         parts.number[number] = f64::from(leaf.number()? as f32);
@@ -127,7 +128,9 @@ fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i6
         let missing_field = node.get("missing")?;
         let missing = missing_field.count()?;
         if missing != yes && missing != no {
-            return Err(missing_field.error(format!("{missing}, where {yes} and {no} are the children")));
+            return Err(
+                missing_field.error(format!("expected one of the children {yes} and {no}, got {missing}"))
+            );
         }
         parts.default_left[number] = missing == yes;
     } else {
@@ -142,13 +145,13 @@ fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i6
         let id = child.get("nodeid")?.count()?;
         let place = if id == yes { &mut left } else { &mut right };
         if id != yes && id != no || place.is_some() {
-            return Err(children.error(format!("the child {id}, where {yes} and {no} are wanted")));
+            return Err(children.error(format!("expected the children {yes} and {no}, got {id}")));
         }
         *place = Some(add_node(&child, names, parts)?);
     }
     match (left, right) {
         (Some(left), Some(right)) => (parts.left[number], parts.right[number]) = (left, right),
-        _ => return Err(children.error("not two children")),
+        _ => return Err(children.error("expected two children")),
     }
     Ok(number as i64)
 }

@@ -13,7 +13,7 @@ pub(super) fn read(model: &Field<'_>, mut parts: EnsembleParts) -> Result<Ensemb
     let (features, outputs) = (parts.features, parts.base_margins.len());
     let field = model.get("weights")?;
     let wanted = features.checked_add(1).and_then(|rows| rows.checked_mul(outputs));
-    let Some(wanted) = wanted else { return Err(field.error(format!("{features} features"))) };
+    let Some(wanted) = wanted else { return Err(field.error(format!("too many features: {features}"))) };
     let weights = field.numbers_of(wanted)?;
     let weight = |feature: usize, output: usize| f64::from(weights[feature * outputs + output] as f32);
     // The library adds the base score of the first output to all outputs.
@@ -21,7 +21,7 @@ pub(super) fn read(model: &Field<'_>, mut parts: EnsembleParts) -> Result<Ensemb
     for (output, margin) in parts.base_margins.iter_mut().enumerate() {
         *margin = base + weight(features, output);
         if !margin.is_finite() {
-            return Err(field.error(format!("an intercept of {margin}")));
+            return Err(field.error(format!("the intercept is {margin}, expected a finite number")));
         }
     }
     let mut ensemble = Ensemble::new(parts, features * outputs);

@@ -20,7 +20,7 @@ pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, Model
     let features_field = parameters.get("num_feature")?;
     let features = features_field.count()?;
     if features == 0 {
-        return Err(features_field.error("a model without features"));
+        return Err(features_field.error("the model has no features"));
     }
     let outputs = output_count(&parameters)?;
     let objective = learner.get("objective")?.get("name")?.text()?;
@@ -62,7 +62,7 @@ fn boosted(booster: &Field<'_>, name: &str, parts: EnsembleParts) -> Result<Ense
         other => {
             return Err(ModelError::Unsupported {
                 what: format!("the booster {other:?}"),
-                wanted: "models of the boosters gbtree, dart and gblinear can be explained",
+                help: "expected one of: gbtree, dart, gblinear",
             });
         }
     };
@@ -86,10 +86,10 @@ fn output_count(parameters: &Field<'_>) -> Result<usize, ModelError> {
     match (count("num_class")?.max(1), count("num_target")?.max(1)) {
         (outputs, 1) | (1, outputs) if outputs <= MAX_OUTPUTS => Ok(outputs),
         (outputs, 1) | (1, outputs) => {
-            Err(parameters.error(format!("{outputs} outputs; {MAX_OUTPUTS} are the most")))
+            Err(parameters.error(format!("expected at most {MAX_OUTPUTS} outputs, got {outputs}")))
         }
         (classes, targets) => {
-            Err(parameters.error(format!("{classes} classes and {targets} targets at once")))
+            Err(parameters.error(format!("{classes} classes cannot be combined with {targets} targets")))
         }
     }
 }
@@ -105,7 +105,7 @@ fn feature_names(learner: &Field<'_>, features: usize) -> Result<Option<Vec<Stri
         return Ok(None);
     }
     if names.len() != features {
-        return Err(field.error(format!("{} names of {features} features", names.len())));
+        return Err(field.error(format!("expected {features} names (one per feature), got {}", names.len())));
     }
     Ok(Some(names))
 }
@@ -118,14 +118,17 @@ fn base_margins(
 ) -> Result<Vec<f64>, ModelError> {
     let link = Link::of(objective, outputs).ok_or_else(|| ModelError::Unsupported {
         what: format!("the objective {objective:?} with {outputs} outputs"),
-        wanted: "its base score cannot be taken to the margin; known are the built-in objectives of XGBoost 3.2",
+        help: "its base score cannot be converted to a margin; expected a built-in objective of XGBoost \
+               3.2",
     })?;
     let field = parameters.get("base_score")?;
     let scores = field.loose_numbers()?;
     let scores = match scores.len() {
         1 => vec![scores[0]; outputs],
         given if given == outputs => scores,
-        given => return Err(field.error(format!("{given} base scores for {outputs} outputs"))),
+        given => {
+            return Err(field.error(format!("expected {outputs} base scores (one per output), got {given}")));
+        }
     };
     scores
         .into_iter()
@@ -134,7 +137,7 @@ fn base_margins(
             if margin.is_finite() {
                 Ok(margin)
             } else {
-                Err(field.error(format!("{score} is no base score of {objective:?}")))
+                Err(field.error(format!("invalid base score {score} for {objective:?}")))
             }
         })
         .collect()

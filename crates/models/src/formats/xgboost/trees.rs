@@ -20,7 +20,7 @@ pub(super) fn read(
         Some(field) => {
             let weights = field.numbers_of(trees.len())?;
             if let Some(weight) = weights.iter().find(|weight| !(**weight as f32).is_finite()) {
-                return Err(field.error(format!("the weight {weight}")));
+                return Err(field.error(format!("expected finite weights, got {weight}")));
             }
             weights.iter().map(|&weight| f64::from(weight as f32)).collect()
         }
@@ -31,7 +31,7 @@ pub(super) fn read(
     let mut ensemble = Ensemble::new(parts, counts.sum::<Result<usize, ModelError>>()?);
     for (index, ((tree, output), scale)) in trees.iter().zip(outputs).zip(weights).enumerate() {
         let output =
-            usize::try_from(output).map_err(|_| output_field.error(format!("the output {output}")))?;
+            usize::try_from(output).map_err(|_| output_field.error(format!("invalid output {output}")))?;
         push_tree(&mut ensemble, index, tree, output, scale)?;
         while ends.next_if_eq(&(index + 1)).is_some() {
             ensemble.end_round();
@@ -58,7 +58,9 @@ fn ends_of_rounds(
     let places = field.integers()?;
     let whole = places.first() == Some(&0) && places.last().copied() == i64::try_from(trees).ok();
     if !whole || places.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return Err(field.error(format!("numbers that do not rise from 0 to {trees}, the number of trees")));
+        return Err(
+            field.error(format!("expected increasing numbers from 0 to {trees}, the number of trees"))
+        );
     }
     Ok(places[1..].iter().filter_map(|&place| usize::try_from(place).ok()).collect())
 }
@@ -80,7 +82,9 @@ fn push_tree(
     }
     let outputs = ensemble.output_count();
     if size != outputs {
-        return Err(parameters.error(format!("leaves of {size} values, where there are {outputs} outputs")));
+        return Err(
+            parameters.error(format!("expected leaves of {outputs} values (one per output), got {size}"))
+        );
     }
     let of_vectors = of_each_output(tree, parts, outputs)?;
     of_vectors.into_iter().try_for_each(|parts| ensemble.push(parts)).map_err(|error| error.in_tree(index))
@@ -91,8 +95,8 @@ fn push_tree(
 fn of_each_output(tree: &Field<'_>, parts: TreeParts, outputs: usize) -> Result<Vec<TreeParts>, ModelError> {
     let Some(field) = tree.find("leaf_weights")? else {
         return Err(ModelError::Unsupported {
-            what: "a tree whose leaves are vectors, as XGBoost up to 3.1 saved it,".to_owned(),
-            wanted: "load the model with XGBoost 3.2 or later, and save it again",
+            what: "a tree with vector leaves saved by XGBoost 3.1 or earlier".to_owned(),
+            help: "load the model with XGBoost 3.2 or later, and save it again",
         });
     };
     let weights = field.numbers()?;
@@ -103,7 +107,10 @@ fn of_each_output(tree: &Field<'_>, parts: TreeParts, outputs: usize) -> Result<
         let start = leaf.and_then(|leaf| leaf.checked_mul(outputs));
         let fits = |start: &usize| start.checked_add(outputs).is_some_and(|end| end <= weights.len());
         *place = Some(start.filter(fits).ok_or_else(|| {
-            field.error(format!("no {outputs} values of leaf {node} among {}", weights.len()))
+            field.error(format!(
+                "the {outputs} values of leaf {node} are out of range ({} values)",
+                weights.len()
+            ))
         })?);
     }
     let of_output = |output: usize| {
@@ -169,19 +176,21 @@ fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError
             .ok()
             .filter(|&node| categorical.get(node) == Some(&true) && sets[node].is_none())
             .ok_or_else(|| {
-                nodes_field.error(format!("node {node} is no categorical split, or is named twice"))
+                nodes_field.error(format!("node {node} is not a categorical split, or is listed twice"))
             })?;
         let segment = usize::try_from(start)
             .ok()
             .zip(usize::try_from(size).ok())
             .and_then(|(start, size)| categories.get(start..start.checked_add(size)?));
         let Some(segment) = segment else {
-            return Err(starts_field
-                .error(format!("a segment of {size} from {start} of {} categories", categories.len())));
+            return Err(starts_field.error(format!(
+                "segment of {size} from {start} out of range ({} categories)",
+                categories.len()
+            )));
         };
         used += segment.len();
         if used > categories.len() {
-            return Err(starts_field.error("segments that overlap"));
+            return Err(starts_field.error("overlapping segments"));
         }
         // Negative, huge and unknown categories go left.
         sets[node] = Some(Rule::Set {
@@ -191,7 +200,7 @@ fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError
         });
     }
     if let Some(node) = (0..count).find(|&node| categorical[node] && sets[node].is_none()) {
-        return Err(nodes_field.error(format!("node {node} is a categorical split without a set")));
+        return Err(nodes_field.error(format!("node {node} is a categorical split without categories")));
     }
     Ok(sets)
 }

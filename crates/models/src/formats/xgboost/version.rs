@@ -19,13 +19,14 @@ impl Version {
     pub(super) fn read(root: &Field<'_>) -> Result<Self, ModelError> {
         let field = root.get("version")?;
         let numbers = field.integers()?;
-        let [major, minor, patch] = numbers[..] else { return Err(field.error("three numbers are wanted")) };
-        let number = |number: i64| usize::try_from(number).map_err(|_| field.error("a negative version"));
+        let [major, minor, patch] = numbers[..] else { return Err(field.error("expected three numbers")) };
+        let number =
+            |number: i64| usize::try_from(number).map_err(|_| field.error("negative version number"));
         let version = Self([number(major)?, number(minor)?, number(patch)?]);
         if version < Self([1, 7, 0]) || version >= Self([4, 0, 0]) {
             return Err(ModelError::Version {
                 format: "XGBoost",
-                given: version.to_string(),
+                actual: version.to_string(),
                 known: "1.7 to 3.x",
             });
         }

@@ -26,7 +26,7 @@ pub(super) fn read(model: &Field<'_>, features: usize) -> Result<Vec<Option<Word
     }
     if encodings.len() != features {
         return Err(
-            field.error(format!("categories of {} features, where there are {features}", encodings.len()))
+            field.error(format!("expected categories for {features} features, got {}", encodings.len()))
         );
     }
     encodings.iter().map(of_feature).collect()
@@ -46,7 +46,7 @@ fn texts(offsets: &Field<'_>, values: &Field<'_>) -> Result<Vec<Category>, Model
     // Bytes from 128 on are written as negative numbers.
     let bytes = values.integers()?.into_iter().map(|value| {
         let byte = i8::try_from(value).map(|byte| byte as u8).or_else(|_| u8::try_from(value));
-        byte.map_err(|_| values.error(format!("{value} is no byte")))
+        byte.map_err(|_| values.error(format!("invalid byte {value}")))
     });
     let bytes = bytes.collect::<Result<Vec<u8>, ModelError>>()?;
     let between = |pair: &[i64]| {
@@ -57,8 +57,8 @@ fn texts(offsets: &Field<'_>, values: &Field<'_>) -> Result<Vec<Category>, Model
     let places = offsets.integers()?;
     let wrong = |pair: &[i64]| {
         offsets.error(format!(
-            "no word in UTF-8 is between {} and {} of {} bytes; so XGBoost before 3.4 \
-             cuts categories beyond ASCII of a frame of pandas: train by a newer version, or give them names in ASCII",
+            "invalid UTF-8 in the category at bytes {}..{} of {}: XGBoost before 3.4 truncates non-ASCII \
+             categories of pandas data frames; train with a newer version, or use ASCII names",
             pair[0],
             pair[1],
             bytes.len()
@@ -76,9 +76,9 @@ pub(super) fn note(ensemble: &Ensemble, version: Version) -> Option<String> {
     let doubtful: Vec<String> = doubtful.map(|(feature, _)| feature.to_string()).collect();
     (version < RIGHT && !doubtful.is_empty()).then(|| {
         format!(
-            "categories with letters beyond ASCII (of features {}, the first is 0): where it was trained on a frame of pandas, XGBoost {version} has \
-             cut them wrongly, and rows with words after them get the predictions of others; compare predictions with the library's, or \
-             train by a newer version",
+            "non-ASCII categories (features {}, counted from 0): if it was trained on a pandas data frame, \
+             XGBoost {version} truncated them, and rows with categories after them get the predictions of \
+             other categories; compare the predictions with those of XGBoost, or train with a newer version",
             doubtful.join(", ")
         )
     })

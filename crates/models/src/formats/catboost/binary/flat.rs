@@ -43,7 +43,7 @@ impl<'a> Buffer<'a> {
         let bytes = at.checked_add(count).and_then(|end| self.bytes.get(at..end));
         bytes.ok_or_else(|| {
             self.error(format!(
-                "{count} bytes at byte {at} of {} are wanted: the file is cut or damaged",
+                "expected {count} bytes at byte {at} of {}: the file is truncated or corrupt",
                 self.bytes.len()
             ))
         })
@@ -61,7 +61,7 @@ impl<'a> Buffer<'a> {
     fn table(self, start: usize) -> Result<Table<'a>, ModelError> {
         let back = i64::from(self.number(start)? as i32);
         let plan = i64::try_from(start).ok().and_then(|start| usize::try_from(start - back).ok());
-        let plan = plan.ok_or_else(|| self.error(format!("a table at byte {start} without a plan")))?;
+        let plan = plan.ok_or_else(|| self.error(format!("missing vtable of the table at byte {start}")))?;
         let length = u16::from_le_bytes(chunk(self.take(plan, 2)?));
         Ok(Table { buffer: self, start, plan: self.take(plan, usize::from(length))?.get(4..).unwrap_or(&[]) })
     }
@@ -108,7 +108,7 @@ impl<'a> Table<'a> {
     /// Returns a non-negative integer.
     pub(super) fn count(&self, field: usize, default: i32) -> Result<usize, ModelError> {
         let number = self.int(field, default)?;
-        usize::try_from(number).map_err(|_| self.error(format!("{number} where a count is wanted")))
+        usize::try_from(number).map_err(|_| self.error(format!("expected a count, got {number}")))
     }
 
     pub(super) fn float(&self, field: usize, default: f32) -> Result<f32, ModelError> {
@@ -152,7 +152,7 @@ impl<'a> Table<'a> {
 
     fn text_at(&self, at: usize) -> Result<&'a str, ModelError> {
         let bytes = self.buffer.list(at, 1)?;
-        std::str::from_utf8(bytes).map_err(|_| self.error(format!("bytes at {at} that are no UTF-8 text")))
+        std::str::from_utf8(bytes).map_err(|_| self.error(format!("invalid UTF-8 at byte {at}")))
     }
 
     /// Returns a list of tables.

@@ -49,8 +49,8 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     match core.text(0)? {
         Some(VERSION) => {}
         other => {
-            let given = other.unwrap_or("without a version").to_owned();
-            return Err(ModelError::Version { format: "CatBoost", given, known: VERSION });
+            let actual = other.unwrap_or("without a version").to_owned();
+            return Err(ModelError::Version { format: "CatBoost", actual, known: VERSION });
         }
     }
     let mut texts = Vec::new();
@@ -61,7 +61,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let information =
         Information::of_texts(said("catboost_version_info"), said("params"), said("class_params"))?;
     let parts = core.texts(3)?;
-    let Some(table) = core.table(1)? else { return Err(core.error("a model without trees and features")) };
+    let Some(table) = core.table(1)? else { return Err(core.error("missing trees and features")) };
     // Other parts belong to text and embedding features, whose splits are not supported.
     let tables = match parts.first() {
         Some(&TABLES) => {
@@ -75,7 +75,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let mut splits = Splits::new(features, |features, double| {
         let statistic = |listed: &Listed| {
             let counts = tables.get(&listed.key).cloned();
-            let counts = counts.ok_or_else(|| table.error("a statistic of categories without its table"))?;
+            let counts = counts.ok_or_else(|| table.error("missing table of a category statistic"))?;
             listed.stated.with(counts, features, double).map_err(|problem| table.error(problem))
         };
         listed.iter().map(statistic).collect()
@@ -96,7 +96,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     }
     let outputs = match table.count(0, 0)? {
         outputs @ 1..=MOST_OUTPUTS => outputs,
-        outputs => return Err(table.error(format!("{outputs} outputs, where 1 to {MOST_OUTPUTS} are known"))),
+        outputs => return Err(table.error(format!("expected 1 to {MOST_OUTPUTS} outputs, got {outputs}"))),
     };
     let (scale, bias) = scale_and_bias(table, outputs)?;
     let trees = Trees::read(table, conditions)?;
@@ -126,7 +126,7 @@ fn length(rest: &mut &[u8], what: &'static str) -> Result<usize, ModelError> {
     let short = number(4);
     let length = if short == Some(u64::from(u32::MAX)) { number(8) } else { short };
     let length = length.and_then(|length| usize::try_from(length).ok());
-    length.ok_or_else(|| Buffer::new(&[], what).error("the file ends before its length"))
+    length.ok_or_else(|| Buffer::new(&[], what).error("unexpected end of the file at its length"))
 }
 
 /// Reads a part, which is prefixed with its length, and removes it from the bytes.
@@ -137,8 +137,9 @@ fn part<'a>(rest: &mut &'a [u8], what: &'static str) -> Result<Buffer<'a>, Model
             *rest = after;
             Ok(Buffer::new(part, what))
         }
-        None => Err(Buffer::new(rest, what)
-            .error(format!("{length} bytes are wanted, but the file has {} more", rest.len()))),
+        None => {
+            Err(Buffer::new(rest, what).error(format!("expected {length} more bytes, got {}", rest.len())))
+        }
     }
 }
 
@@ -154,7 +155,11 @@ fn features(table: Table<'_>) -> Result<Features, ModelError> {
         let missing_is_above = match feature.byte(5)? {
             0 | 1 => false,
             2 => true,
-            other => return Err(feature.error(format!("{other}, where 0 to 2 say where missing values go"))),
+            other => {
+                return Err(
+                    feature.error(format!("unknown treatment of missing values {other}; expected 0 to 2"))
+                );
+            }
         };
         add(feature, Kind::Number { missing_is_above }, [1, 2, 4])?;
     }
@@ -169,7 +174,7 @@ fn features(table: Table<'_>) -> Result<Features, ModelError> {
         return Err(refuse_computed("EstimatedFeature"));
     }
     match features.count {
-        0 => Err(table.error("a model without features")),
+        0 => Err(table.error("the model has no features")),
         _ => Ok(features),
     }
 }

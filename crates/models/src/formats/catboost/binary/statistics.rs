@@ -21,7 +21,9 @@ pub(super) struct Key {
 
 impl Key {
     fn read(base: Table<'_>) -> Result<Self, ModelError> {
-        let Some(combination) = base.table(0)? else { return Err(base.error("a statistic of nothing")) };
+        let Some(combination) = base.table(0)? else {
+            return Err(base.error("a statistic without features"));
+        };
         Ok(Self {
             categories: combination.ints(0)?,
             above: pairs(combination.list(1, 8)?).collect(),
@@ -35,7 +37,7 @@ impl Key {
     fn elements(&self, table: Table<'_>) -> Result<Vec<Element>, ModelError> {
         let index = |index: i32| {
             usize::try_from(index)
-                .map_err(|_| table.error(format!("{index} where the index of a feature is wanted")))
+                .map_err(|_| table.error(format!("expected the index of a feature, got {index}")))
         };
         let categories = self.categories.iter().map(|&of| Ok(Element::Category { index: index(of)? }));
         let above = self.above.iter().map(|&(of, border)| {
@@ -58,13 +60,13 @@ pub(super) struct Listed {
 
 impl Listed {
     pub(super) fn read(feature: Table<'_>) -> Result<Self, ModelError> {
-        let wanted = || feature.error("a statistic without what it counts");
+        let wanted = || feature.error("a statistic without a definition");
         let statistic = feature.table(0)?.ok_or_else(wanted)?;
         let key = Key::read(statistic.table(0)?.ok_or_else(wanted)?)?;
         let class = statistic.count(1, 0)?;
         let rate = Rate {
             kind: kind(usize::from(key.kind), class).ok_or_else(|| {
-                feature.error(format!("a statistic of the kind {}, where 0 to 5 are known", key.kind))
+                feature.error(format!("unknown type of statistic {}; expected 0 to 5", key.kind))
             })?,
             prior: statistic.float(2, 0.0)?,
             prior_weight: statistic.float(3, 1.0)?,
@@ -86,7 +88,7 @@ pub(super) fn tables<'a>(
     let mut tables = HashMap::new();
     for buffer in parts {
         let table = buffer?.root()?;
-        let Some(base) = table.table(0)? else { return Err(table.error("a table of nothing")) };
+        let Some(base) = table.table(0)? else { return Err(table.error("a table without a definition")) };
         let key = Key::read(base)?;
         tables.insert(key, Arc::new(counts(table, base.byte(1)?)?));
     }

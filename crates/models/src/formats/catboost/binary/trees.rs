@@ -32,17 +32,20 @@ impl<'a> Trees<'a> {
         let mut end = 0i64;
         for (tree, &size) in sizes.iter().enumerate() {
             if starts.get(tree).is_some_and(|&start| i64::from(start) != end) {
-                return Err(table.error(format!("tree {tree} does not begin where the one before it ends")));
+                return Err(
+                    table.error(format!("tree {tree} does not start at the end of the tree before it"))
+                );
             }
             end += i64::from(size);
             if size < 0 || end > splits.len() as i64 {
-                return Err(table.error(format!("tree {tree} has {size} of {} splits", splits.len())));
+                return Err(table
+                    .error(format!("invalid size {size} of tree {tree} ({} splits in all)", splits.len())));
             }
         }
         let (steps, leaves) = (pairs_of_16(table.list(10, 4)?).collect::<Vec<_>>(), table.ints(11)?);
         if !steps.is_empty() && (steps.len() != splits.len() || leaves.len() != splits.len()) {
             return Err(table.error(format!(
-                "{} steps and {} leaves of {} nodes",
+                "{} steps and {} leaves do not match {} nodes",
                 steps.len(),
                 leaves.len(),
                 splits.len()
@@ -84,7 +87,8 @@ impl<'a> Trees<'a> {
     /// Returns a split by its index, and whether it depends on several features.
     fn split(&self, splits: &Splits, number: i32) -> Result<(Split, bool), String> {
         let condition = usize::try_from(number).ok().and_then(|number| self.conditions.get(number));
-        let condition = condition.ok_or_else(|| format!("split {number} of {}", self.conditions.len()))?;
+        let condition = condition
+            .ok_or_else(|| format!("split {number} out of range ({} splits)", self.conditions.len()))?;
         Ok((splits.split(*condition)?, splits.is_joint(*condition)))
     }
 
@@ -96,7 +100,7 @@ impl<'a> Trees<'a> {
         outputs: usize,
     ) -> Result<(VectorTree, bool), String> {
         if numbers.len() > MOST_SPLITS {
-            return Err(format!("{} splits, where {MOST_SPLITS} are the most", numbers.len()));
+            return Err(format!("{} splits exceed the maximum of {MOST_SPLITS}", numbers.len()));
         }
         let read = numbers.iter().map(|&number| self.split(splits, number));
         let (read, joint): (Vec<Split>, Vec<bool>) =
@@ -105,10 +109,10 @@ impl<'a> Trees<'a> {
         *before = leaves.end;
         let values = self.values.get(leaves.start * outputs..leaves.end * outputs);
         let values =
-            values.ok_or_else(|| format!("leaf {} of {outputs} outputs is not there", leaves.end - 1))?;
+            values.ok_or_else(|| format!("missing values of leaf {} ({outputs} outputs)", leaves.end - 1))?;
         let weights = match self.weights.is_empty() {
             true => None,
-            false => Some(self.weights.get(leaves.clone()).ok_or("it has leaves without weights")?),
+            false => Some(self.weights.get(leaves.clone()).ok_or("some leaves have no weights")?),
         };
         Ok((oblivious(&read, values, weights, outputs), joint.contains(&true)))
     }
@@ -128,17 +132,22 @@ impl<'a> Trees<'a> {
         let mut listed = 1;
         while let Some((node, is_leaf)) = queue.pop_front() {
             if !nodes.contains(&node) {
-                return Err(format!("node {} of {}", node - nodes.start, nodes.len()));
+                return Err(format!("node {} out of range ({} nodes)", node - nodes.start, nodes.len()));
             }
             let steps = self.steps[node];
             if is_leaf || steps == [0, 0] {
                 *before += 1;
                 if before.saturating_mul(outputs) > self.values.len() {
-                    return Err(format!("leaf {before} of {outputs} outputs, more than there are values"));
+                    return Err(format!("missing values of leaf {before} ({outputs} outputs)"));
                 }
                 let place = self.leaves[node] as u32 as usize;
                 let values = self.values.get(place..place.saturating_add(outputs));
-                shape.add_leaf(values.ok_or_else(|| format!("the leaf at value {place}"))?.iter().copied());
+                shape.add_leaf(
+                    values
+                        .ok_or_else(|| format!("missing values of the leaf at value {place}"))?
+                        .iter()
+                        .copied(),
+                );
                 weights.push(self.weights.get(place / outputs).copied());
                 continue;
             }
@@ -148,7 +157,7 @@ impl<'a> Trees<'a> {
             listed += 2;
             // Steps lead forward, and each may be taken once.
             if listed as usize > 2 * nodes.len() + 1 {
-                return Err("nodes that are reached more than once".to_owned());
+                return Err("some nodes are reached more than once".to_owned());
             }
             queue.extend(steps.map(|step| (node + usize::from(step), step == 0)));
         }

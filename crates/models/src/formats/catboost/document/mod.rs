@@ -57,7 +57,7 @@ fn features(field: &Field<'_>) -> Result<Features, ModelError> {
         }
     }
     match features.count {
-        0 => Err(field.error("a model without features")),
+        0 => Err(field.error("the model has no features")),
         _ => Ok(features),
     }
 }
@@ -69,7 +69,7 @@ fn missing_is_above(feature: &Field<'_>) -> Result<bool, ModelError> {
     match treatment.text()? {
         "AsIs" | "AsFalse" => Ok(false),
         "AsTrue" => Ok(true),
-        other => Err(treatment.error(format!("{other:?}, where AsIs, AsFalse or AsTrue is wanted"))),
+        other => Err(treatment.error(format!("expected AsIs, AsFalse or AsTrue, got {other:?}"))),
     }
 }
 
@@ -90,7 +90,7 @@ fn scale_and_bias(field: &Field<'_>, outputs: Option<usize>) -> Result<(f64, Vec
             [scale, bias] => (scale, vec![bias]),
             _ => {
                 return Err(
-                    field.error(format!("{} numbers where a scale and a bias are wanted", numbers.len()))
+                    field.error(format!("expected a scale and a bias, got {} numbers", numbers.len()))
                 );
             }
         },
@@ -98,7 +98,7 @@ fn scale_and_bias(field: &Field<'_>, outputs: Option<usize>) -> Result<(f64, Vec
             [scale, bias] => (scale.number()?, bias.numbers()?.into_owned()),
             elements => {
                 return Err(
-                    field.error(format!("{} elements where a scale and biases are wanted", elements.len()))
+                    field.error(format!("expected a scale and biases, got {} elements", elements.len()))
                 );
             }
         },

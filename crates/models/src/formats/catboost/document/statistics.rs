@@ -34,11 +34,10 @@ impl Borders {
     pub(super) fn find(&self, split: &Field<'_>) -> Result<(usize, f32), ModelError> {
         let (index, border) = (split.get("split_index")?, split.get("border")?);
         let found = index.count()?.checked_sub(self.first).and_then(|place| self.of.get(place)).copied();
-        let found =
-            found.ok_or_else(|| index.error("the number of no border of a statistic of categories"))?;
+        let found = found.ok_or_else(|| index.error("not the index of a border of a category statistic"))?;
         match border.number()? {
             given if given as f32 == found.1 => Ok(found),
-            given => Err(border.error(format!("{given}, but the statistic has {} there", found.1))),
+            given => Err(border.error(format!("the border is {given}, but {} in the statistic", found.1))),
         }
     }
 }
@@ -54,7 +53,8 @@ pub(super) fn read<'a>(
     };
     if root.has("estimated_features") || listed.has("estimated_features") {
         return Err(listed.error(
-            "statistics of categories beside features computed from texts, whose order is not known",
+            "category statistics cannot be combined with features computed from texts, whose order is \
+             unknown",
         ));
     }
     for (kind, member) in [("float_features", "borders"), ("categorical_features", "values")] {
@@ -81,7 +81,8 @@ impl<'a> Listed<'a> {
         let known = NAMES.iter().position(|known| *known == name).and_then(|place| kind(place, class));
         let elements = field.get("elements")?.elements()?;
         let number = |member: &str| field.get(member)?.number().map(|number| number as f32);
-        let unknown = || type_field.error(format!("{name:.40?}, where {} are known", NAMES.join(", ")));
+        let unknown =
+            || type_field.error(format!("unknown type {name:.40?}; expected one of: {}", NAMES.join(", ")));
         let rate = Rate {
             kind: known.ok_or_else(unknown)?,
             prior: number("prior_numerator")?,
@@ -111,9 +112,10 @@ pub(super) fn check_targets(listed: &[Listed<'_>], loss: &str) -> Result<(), Mod
         if before.is_some_and(|before| other || own < before || own == before) {
             return Err(ModelError::Unsupported {
                 what: format!(
-                    "statistics of categories for several targets ({loss}), of which JSON has not all tables,"
+                    "a JSON model with category statistics for several targets ({loss}), whose tables are \
+                     incomplete in JSON,"
                 ),
-                wanted: "save the model in CatBoost's own format: model.save_model(\"model.cbm\")",
+                help: "save the model in CatBoost's own format: model.save_model(\"model.cbm\")",
             });
         }
     }
@@ -134,7 +136,8 @@ pub(super) fn with_tables(
             Some(counts) => counts.clone(),
             None => {
                 let field = root.get("ctr_data")?.find(listed.table)?;
-                let field = field.ok_or_else(|| listed.field.error("a statistic without a table"))?;
+                let field =
+                    field.ok_or_else(|| listed.field.error("missing table of a category statistic"))?;
                 let counts = Arc::new(table(&field)?);
                 tables.insert(listed.table, counts.clone());
                 counts
@@ -173,7 +176,7 @@ fn element(field: &Field<'_>) -> Result<Element, ModelError> {
         },
         other => {
             return Err(kind.error(format!(
-                "{other:.40?}, where cat_feature_value, float_feature or cat_feature_exact_value is wanted"
+                "expected cat_feature_value, float_feature or cat_feature_exact_value, got {other:.40?}"
             )));
         }
     })

@@ -57,7 +57,7 @@ impl<'a> Trees<'a> {
             let (count, leaves) = (values.number_count()?, 1 << split_count(tree)?);
             return match count / leaves {
                 outputs if outputs > 0 && outputs * leaves == count => Ok(outputs),
-                _ => Err(values.error(format!("{count} values of {leaves} leaves"))),
+                _ => Err(values.error(format!("{count} values do not match {leaves} leaves"))),
             };
         }
         let mut leaf = tree.clone();
@@ -66,7 +66,7 @@ impl<'a> Trees<'a> {
         }
         let values = leaf.get("value")?;
         match values.loose_numbers()?.len() {
-            0 => Err(values.error("a leaf without values")),
+            0 => Err(values.error("the leaf has no values")),
             outputs => Ok(outputs),
         }
     }
@@ -155,7 +155,9 @@ fn nested(tree: &Field<'_>, splits: Vec<Split>, grove: &Grove) -> Result<VectorT
         let field = node.get("value")?;
         let values = field.loose_numbers()?;
         if values.len() != outputs {
-            return Err(field.error(format!("{} values of {outputs} outputs", values.len())));
+            return Err(
+                field.error(format!("expected {outputs} values (one per output), got {}", values.len()))
+            );
         }
         weights.push(node.find("weight")?.map(|weight| weight.number()).transpose()?);
         shape.add_leaf(values);
@@ -176,7 +178,7 @@ fn split_count(tree: &Field<'_>) -> Result<usize, ModelError> {
     let Some(splits) = splits_of(tree)? else { return Ok(0) };
     match splits.elements()?.len() {
         count if count <= MOST_SPLITS => Ok(count),
-        count => Err(splits.error(format!("{count} splits, where {MOST_SPLITS} are the most"))),
+        count => Err(splits.error(format!("{count} splits exceed the maximum of {MOST_SPLITS}"))),
     }
 }
 
@@ -204,7 +206,7 @@ fn condition(split: &Field<'_>, splits: &Splits, borders: &Borders) -> Result<Co
         }
         other => {
             return Err(
-                kind.error(format!("{other:?}, where FloatFeature, OneHotFeature or OnlineCtr is wanted"))
+                kind.error(format!("expected FloatFeature, OneHotFeature or OnlineCtr, got {other:?}"))
             );
         }
     })

@@ -182,7 +182,7 @@ impl<'a> Walk<'a> {
         let table = match self.get(node, 0)? {
             Value::Table(table) => table.clone(),
             Value::Scores(_) | Value::Total(_) | Value::Stack(_) => {
-                return Err(Stop::because("its input mixes several columns of the table"));
+                return Err(Stop::because("its input combines several columns of the table"));
             }
             _ => return Err(Stop::Other),
         };
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
     /// Returns the value of an input, which must be present.
     pub(super) fn get(&self, node: &NodeProto, index: usize) -> Result<&Value, Stop> {
         let name = node.input.get(index).filter(|name| !name.is_empty()).ok_or(Stop::Other)?;
-        let unknown = || damaged(format!("nothing makes {name:?}, an input of {}", node.op_type)).into();
+        let unknown = || damaged(format!("the input {name:?} of {} is not defined", node.op_type)).into();
         self.values.get(&**name).ok_or_else(unknown)
     }
 
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
         let mut labels: Option<Rc<Refusal>> = None;
         for output in &graph.output {
             match self.values.remove(&*output.name) {
-                None => return Err(damaged(format!("nothing makes the output {:?}", output.name)).into()),
+                None => return Err(damaged(format!("the output {:?} is not defined", output.name)).into()),
                 Some(Value::Label) => {}
                 // Labels may be returned in addition to the scores.
                 Some(Value::Scores(_) | Value::Table(_)) if is_label(output) => {}
@@ -277,9 +277,7 @@ impl<'a> Walk<'a> {
         match (found, labels) {
             (Some(scores), _) => Ok(Ok(scores)),
             (None, Some(refusal)) => Ok(Err(refusal)),
-            (None, None) => {
-                Err(Stop::because("has labels for its only outputs, without probabilities or scores,"))
-            }
+            (None, None) => Err(Stop::because("returns only labels, not probabilities or scores,")),
         }
     }
 }
@@ -289,7 +287,7 @@ fn refusal(node: &NodeProto, stop: Stop) -> Result<Rc<Refusal>, Stop> {
     let why = match stop {
         Stop::Other => Why::Unknown,
         Stop::Because(reason) => Why::Because(reason),
-        Stop::Error(ModelError::Unsupported { what, wanted }) => Why::Unsupported { what, wanted },
+        Stop::Error(ModelError::Unsupported { what, help }) => Why::Unsupported { what, help },
         Stop::Error(error) => return Err(Stop::Error(error)),
     };
     Ok(Rc::new(Refusal { operator: node.op_type.clone(), name: node.name.clone(), why }))

@@ -40,7 +40,7 @@ impl Forest {
         let at = ends.iter().position(|&(_, value)| value == missing);
         if at.is_none() && !missing.is_nan() {
             return Err(Stop::because(
-                "it has a value for missing values that no number has, and is no input of trees",
+                "it maps missing values to a separate value, which is supported for inputs of trees only",
             ));
         }
         let tests = ends.iter().enumerate().map(|(index, &(end, _))| Split {

@@ -52,17 +52,14 @@ pub(super) fn inputs<'a>(
         let (element, count) = describe(input)?;
         let shape = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref()?.shape.as_ref());
         if shape.is_some_and(|shape| shape.dim.len() != 2 && !(has_trees && shape.dim.is_empty())) {
-            return Err(Stop::because(format!(
-                "has an input {:?} that is not a table of two axes,",
-                input.name
-            )));
+            return Err(Stop::because(format!("has an input {:?} that is not two-dimensional,", input.name)));
         }
         let is_used = graph.node.iter().any(|node| node.input.contains(&input.name));
         let count = match count {
             Some(count) => count,
             None if is_used => {
                 width_for(graph, constants, &input.name, graph.node.len()).ok_or_else(|| {
-                    Stop::because(format!("has an input {:?} without a number of columns,", input.name))
+                    Stop::because(format!("has an input {:?} with an unknown number of columns,", input.name))
                 })?
             }
             None => return Err(Stop::Other),
@@ -94,9 +91,9 @@ pub(super) fn inputs<'a>(
 fn check_columns(columns: usize, are_listed: bool, length: usize) -> Result<(), ModelError> {
     let error = |problem: String| ModelError::Schema { at: "graph.input".to_owned(), problem };
     match columns {
-        0 => Err(error("a model without features".to_owned())),
+        0 => Err(error("the model has no features".to_owned())),
         _ if are_listed && columns > COLUMNS.max(length) => {
-            Err(damaged(format!("{columns} columns, and a file that is too short for as many coefficients")))
+            Err(damaged(format!("{columns} columns, but the file is too short for as many coefficients")))
         }
         1..MAX_FEATURES => Ok(()),
         _ => Err(error(format!("{columns} features; expected fewer than {MAX_FEATURES}"))),

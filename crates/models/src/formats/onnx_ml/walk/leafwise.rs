@@ -80,7 +80,7 @@ impl Walk<'_> {
             _ => return Ok(None),
         };
         if numbers.iter().flatten().any(|value| !value.is_finite()) {
-            return Err(Stop::because("it makes a value that is not a number of the leaves of a tree"));
+            return Err(Stop::because("it maps the leaves of a tree to values that are not finite"));
         }
         let leaves = self.forests[forest].drafts.first().map_or(0, Draft::leaf_count);
         let column = |values: Vec<f64>| match values.len() {

@@ -66,8 +66,8 @@ use crate::ensemble::{Ensemble, EnsembleParts, Link, Width};
 use crate::error::ModelError;
 
 /// The alternative for models that are not a sum of trees.
-const OTHER_WAYS: &str = "explain it as a function, which works for any model: apportion.Explainer(function, X) in Python, or a program \
-                          with --predict";
+const OTHER_WAYS: &str = "explain it as a function instead: apportion.Explainer(function, X) in Python, or \
+                          a program with --predict";
 
 /// The operators that may occur in the graph of a linear model. A graph with other operators is a neural
 /// network.
@@ -135,7 +135,7 @@ fn is_known(node: &NodeProto) -> bool {
 /// Reads a model from `bytes`, the content of the whole file.
 pub(super) fn read(model: &ModelProto, bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let Some(graph) = &model.graph else {
-        return Err(ModelError::Onnx { problem: "it has no graph".to_owned() });
+        return Err(ModelError::Onnx { problem: "missing graph".to_owned() });
     };
     let has_trees = graph.node.iter().any(is_ensemble);
     if !has_trees && !graph.node.iter().all(is_known) {
@@ -208,7 +208,8 @@ fn ensemble(mut parts: EnsembleParts, found: Found) -> Result<Ensemble, ModelErr
     parts.base_margins = columns.iter().map(|column| column.constant).collect();
     parts.link = link;
     if let Some(number) = parts.base_margins.iter().find(|number| !number.is_finite()) {
-        let problem = format!("its coefficients and intercepts make the constant {number}");
+        let problem =
+            format!("its coefficients and intercepts sum to the constant {number}, expected a finite number");
         return Err(ModelError::Schema { at: "graph".to_owned(), problem });
     }
     let mut wanted = refused;
@@ -276,18 +277,19 @@ fn push_forests(ensemble: &mut Ensemble, columns: &[Column], forests: Vec<Forest
 }
 
 fn unfollowed(what: String) -> ModelError {
-    ModelError::Unsupported { what, wanted: OTHER_WAYS }
+    ModelError::Unsupported { what, help: OTHER_WAYS }
 }
 
 fn refused(Refusal { operator, name, why }: &Refusal) -> ModelError {
     let name = if name.is_empty() { String::new() } else { format!(" (node {name:?})") };
     match why {
-        Why::Unsupported { what, wanted } => ModelError::Unsupported { what: what.clone(), wanted },
+        Why::Unsupported { what, help } => ModelError::Unsupported { what: what.clone(), help },
         Why::Because(reason) => {
-            unfollowed(format!("an ONNX graph with trees and the operator {operator}{name}, where {reason},"))
+            unfollowed(format!("an ONNX graph with trees and the operator {operator}{name} ({reason})"))
         }
         Why::Unknown => unfollowed(format!(
-            "an ONNX graph with trees and the operator {operator}{name}, which does not act on one column or add up scores,"
+            "an ONNX graph with trees and the operator {operator}{name}, which does not act on one column \
+             or sum scores,"
         )),
     }
 }

@@ -64,8 +64,8 @@ pub(super) fn support_vectors(
     let kernel = attributes.text("kernel_type")?.unwrap_or("LINEAR");
     if kernel != "LINEAR" || attributes.integer("one_class")?.unwrap_or(0) != 0 {
         return Err(Stop::Error(ModelError::Unsupported {
-            what: format!("an ONNX graph with an SVMRegressor of the kernel {kernel} or of one class"),
-            wanted: "support vector regression with a linear kernel can be explained as a linear model, and any other as a program",
+            what: format!("an ONNX graph with an SVMRegressor with kernel {kernel}, or with one class,"),
+            help: "use a linear kernel, or explain the model as a program",
         }));
     }
     let count = columns.len();

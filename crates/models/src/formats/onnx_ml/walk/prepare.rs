@@ -100,7 +100,7 @@ impl Walk<'_> {
     fn beside_each_other(&mut self, node: &NodeProto, attributes: Attributes<'_>) -> Result<Table, Stop> {
         let is_vectorizer = node.op_type == "FeatureVectorizer";
         if !is_vectorizer && !matches!(attributes.integer("axis")?, Some(1 | -1)) {
-            return Err(Stop::because("it puts tables below each other"));
+            return Err(Stop::because("it concatenates rows"));
         }
         let mut columns = Vec::new();
         for index in 0..node.input.len() {
@@ -122,7 +122,7 @@ impl Walk<'_> {
     fn cast(&mut self, table: &Table, to: Option<i64>) -> Result<Table, Stop> {
         let to = to.and_then(|to| i32::try_from(to).ok());
         if table.is_of(Element::Text) {
-            return Err(Stop::because("it reads numbers from text"));
+            return Err(Stop::because("it parses numbers from text"));
         }
         match to {
             Some(FLOAT) if table.is_of(Element::Single) => Ok(table.clone()),
@@ -136,7 +136,7 @@ impl Walk<'_> {
             Some(BOOL) => table.map(&mut self.allowance, |_, column| {
                 column.map_values(|value| f64::from(u8::from(value != 0.0)))
             }),
-            _ => Err(Stop::because("it casts to another type than float, double, int32, int64 or bool")),
+            _ => Err(Stop::because("it casts to a type other than float, double, int32, int64 or bool")),
         }
     }
 
@@ -152,7 +152,7 @@ impl Walk<'_> {
             _ => return Err(Stop::because("it divides by a column")),
         };
         if operation == Operation::Divide && table.is_of(Element::Other) {
-            return Err(Stop::because("it divides whole numbers"));
+            return Err(Stop::because("it divides integers"));
         }
         self.arithmetic_on(&table, |index| (operation, numbers[index]))
     }
@@ -366,7 +366,7 @@ impl Walk<'_> {
                     }
                 }
                 _ if numbers.is_empty() => {
-                    return Err(Stop::because("its categories are text, and its input holds numbers"));
+                    return Err(Stop::because("its categories are text, but its input is numeric"));
                 }
                 _ => {
                     self.refuse_missing_in(&column);
@@ -413,9 +413,7 @@ impl Walk<'_> {
             }
             let number = |datum: &Datum| match datum {
                 Datum::Number(number) => Ok(*number),
-                Datum::Text(_) => {
-                    Err(Stop::because("it takes numbers to text, or text to numbers, which its input is not"))
-                }
+                Datum::Text(_) => Err(Stop::because("its mapping involves text, but its input is numeric")),
             };
             let mut pairs = Vec::with_capacity(encoder.keys.len());
             for (key, value) in encoder.keys.iter().zip(&encoder.values) {
@@ -476,7 +474,7 @@ impl Walk<'_> {
         let mut made = Vec::with_capacity(condition.len());
         for (index, column) in condition.columns(&mut self.allowance)?.into_iter().enumerate() {
             let Prepared::Cases(cases) = &column else {
-                return Err(Stop::because("it chooses by the value of a number"));
+                return Err(Stop::because("its condition is numeric"));
             };
             let sides =
                 [self.side(&one, index, condition.len())?, self.side(&other, index, condition.len())?];
@@ -500,7 +498,7 @@ impl Walk<'_> {
             Value::Table(table) if table.len() == count => {
                 match table.columns(&mut self.allowance)?.into_iter().nth(index) {
                     Some(Prepared::Cases(cases)) => Ok(Side::Column(cases)),
-                    _ => Err(Stop::because("it chooses between columns of numbers")),
+                    _ => Err(Stop::because("it chooses between numeric columns")),
                 }
             }
             _ => Err(Stop::Other),
@@ -532,9 +530,9 @@ pub(super) fn imputer(attributes: Attributes<'_>, count: usize) -> Result<Vec<f6
     let replaced = attributes.number("replaced_value_float")?;
     if !replaced.is_some_and(f64::is_nan) {
         return Err(ModelError::Unsupported {
-            what: "an ONNX graph with an Imputer that takes anything but NaN for missing".to_owned(),
-            wanted: "replace that value with NaN in the table and convert a pipeline that takes NaN for missing, or explain the model as \
-                     a function: apportion.Explainer(function, X)",
+            what: "an ONNX graph with an Imputer whose missing value is not NaN".to_owned(),
+            help: "replace that value with NaN in the table and convert a pipeline that imputes NaN, or \
+                   explain the model as a function: apportion.Explainer(function, X)",
         });
     }
     for_columns(attributes, "imputed_value_floats", count)

@@ -224,7 +224,7 @@ impl Walk<'_> {
         let mut all = Vec::new();
         for index in 0..node.input.len() {
             let Value::Stack(stack) = self.get(node, index)? else {
-                return Err(Stop::because("it puts scores below each other"));
+                return Err(Stop::because("it concatenates scores by row"));
             };
             let terms = stack.iter().map(|scores| scores.margins.terms()).fold(0, usize::saturating_add);
             let stack = stack.clone();
@@ -409,8 +409,8 @@ impl Walk<'_> {
 
     /// Handles an anomaly score with the opposite sign. The explanation is that of the score itself.
     fn mirrored_score(&mut self, scores: Scores) -> Scores {
-        let note = "the margin is the mean path length m and the output the anomaly score 2^(−m/c), which is higher for anomalies; the \
-                    scores in the file are constants minus it"
+        let note = "the margin is the mean path length m, and the output is the anomaly score 2^(−m/c), \
+                    which is higher for anomalies; the scores in the file are a constant minus it"
             .to_owned();
         if !self.notes.contains(&note) {
             self.notes.push(note);
@@ -467,7 +467,7 @@ fn affine(chain: &Chain) -> Result<Column, Stop> {
                 Operation::Divide => column.affine(0.0, 1.0 / constant, 0.0),
             },
             Step::Whole | Step::Clip { .. } => {
-                return Err(Stop::because("a column that is rounded or clipped before it is not affine"));
+                return Err(Stop::because("its input is rounded or clipped, which is not affine"));
             }
         };
     }
@@ -481,14 +481,14 @@ fn before_links(scores: &Scores) -> Result<&Columns, Stop> {
 
 fn mixes_links() -> Stop {
     Stop::because(
-        "it combines scores that a logistic function, a softmax or an exponential was applied to, which is not a sum of trees",
+        "it combines scores after a logistic, softmax or exponential function, which is not a sum of trees",
     )
 }
 
 fn unsupported(node: &NodeProto) -> Stop {
     Stop::Error(ModelError::Unsupported {
         what: format!("an ONNX graph with the operator {}", node.op_type),
-        wanted: super::OTHER_WAYS,
+        help: super::OTHER_WAYS,
     })
 }
 

@@ -240,32 +240,32 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         |tensor: TensorProto| bytes(Some(2), vec![node("MatMul", &["x", "w"], "y", vec![])], vec![tensor]);
     let elsewhere = TensorProto { data_location: 1, ..tensor("w", &[2], &[]) };
     for (bytes, says) in [
-        (regressor(floats("coefficients", &[1.0])), "coefficients: 1 elements where 2 are wanted"),
-        (regressor(floats("intercepts", &[1.0, 2.0])), "intercepts: 2 elements where 1"),
-        (regressor(floats("coefficients", &[1.0, f32::INFINITY])), "make the constant NaN"),
-        (regressor(floats("intercepts", &[f32::NAN])), "make the constant NaN"),
-        (regressor(integer("targets", i64::MAX)), "are the most"),
-        (regressor(integer("targets", 0)), "no outputs"),
-        (matrix(tensor("w", &[2, 2], &[1.0; 3])), "the tensor w: the shape [2, 2] with 3 numbers"),
-        (matrix(tensor("w", &[-2, -1], &[1.0; 2])), "with 2 numbers"),
+        (regressor(floats("coefficients", &[1.0])), "coefficients: expected 2 elements, got 1"),
+        (regressor(floats("intercepts", &[1.0, 2.0])), "intercepts: expected 1 elements, got 2"),
+        (regressor(floats("coefficients", &[1.0, f32::INFINITY])), "sum to the constant NaN"),
+        (regressor(floats("intercepts", &[f32::NAN])), "sum to the constant NaN"),
+        (regressor(integer("targets", i64::MAX)), "expected at most"),
+        (regressor(integer("targets", 0)), "expected at least one output"),
+        (matrix(tensor("w", &[2, 2], &[1.0; 3])), "the tensor w: the shape [2, 2] does not match 3 numbers"),
+        (matrix(tensor("w", &[-2, -1], &[1.0; 2])), "does not match 2 numbers"),
         (matrix(TensorProto { data_type: FLOAT16, ..tensor("w", &[0], &[]) }), "half precision"),
         (matrix(elsewhere), "another file"),
-        (matrix(tensor("v", &[2], &[1.0; 2])), "nothing makes \"w\""),
-        (bytes(Some(2), vec![], vec![]), "nothing makes the output \"y\""),
+        (matrix(tensor("v", &[2], &[1.0; 2])), "the input \"w\" of"),
+        (bytes(Some(2), vec![], vec![]), "the output \"y\" is not defined"),
         // These graphs are not corrupt, but they are not linear models of a row either.
-        (matrix(tensor("w", &[3, 1], &[1.0; 3])), "no linear model"),
-        (matrix(tensor("w", &[2, 0], &[])), "no linear model"),
-        (bytes(Some(2), vec![node("Mul", &["x", "x"], "y", vec![])], vec![]), "no linear model"),
+        (matrix(tensor("w", &[3, 1], &[1.0; 3])), "nor a linear model"),
+        (matrix(tensor("w", &[2, 0], &[])), "nor a linear model"),
+        (bytes(Some(2), vec![node("Mul", &["x", "x"], "y", vec![])], vec![]), "nor a linear model"),
         (
             bytes(
                 Some(2),
                 vec![NodeProto { domain: "of.others".to_owned(), ..node("Neg", &["x"], "y", vec![]) }],
                 vec![],
             ),
-            "no linear model",
+            "nor a linear model",
         ),
-        (bytes(Some(2), vec![node("Dropout", &["x"], "z y", vec![])], vec![]), "no linear model"),
-        (bytes(Some(2), vec![node("ArgMax", &["x"], "y", vec![])], vec![]), "no linear model"),
+        (bytes(Some(2), vec![node("Dropout", &["x"], "z y", vec![])], vec![]), "nor a linear model"),
+        (bytes(Some(2), vec![node("ArgMax", &["x"], "y", vec![])], vec![]), "nor a linear model"),
     ] {
         let error = Ensemble::from_bytes(&bytes).unwrap_err().to_string();
         assert!(error.contains(says), "{error}; wanted {says}");

@@ -43,7 +43,7 @@ pub(super) struct Refusal {
 pub(super) enum Why {
     Unknown,
     Because(String),
-    Unsupported { what: String, wanted: &'static str },
+    Unsupported { what: String, help: &'static str },
 }
 
 /// Affine columns, and the link that is applied to them.

@@ -87,7 +87,7 @@ impl Cases {
     ) -> Result<Self, Stop> {
         let of = |value: &Datum| match value {
             Datum::Text(text) => Ok(values.get(text).or(others).unwrap_or(value).clone()),
-            Datum::Number(_) => Err(Stop::because("it encodes text, and its input holds numbers")),
+            Datum::Number(_) => Err(Stop::because("it encodes text, but its input is numeric")),
         };
         let mut table = self
             .table
@@ -203,5 +203,5 @@ impl Choice<'_> {
 }
 
 fn text_as_number() -> Stop {
-    Stop::because("its input is text that no encoder has taken to numbers")
+    Stop::because("its input is text that is not encoded as numbers")
 }

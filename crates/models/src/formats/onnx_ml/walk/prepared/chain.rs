@@ -29,7 +29,7 @@ impl Chain {
 
     pub(super) fn after(&self, step: Step, element: Element) -> Result<Self, Stop> {
         if self.steps.len() == MAX_STEPS {
-            return Err(Stop::because(format!("a column is prepared in more than {MAX_STEPS} steps")));
+            return Err(Stop::because(format!("a column is preprocessed in more than {MAX_STEPS} steps")));
         }
         let mut steps = Vec::with_capacity(self.steps.len() + 1);
         steps.extend_from_slice(&self.steps);
@@ -133,8 +133,7 @@ impl Chain {
         let region = match self.steps.is_empty() {
             true => as_it_comes(decision),
             false => {
-                let not_a_number =
-                    || Stop::because("its output is not a number for some numbers of the table");
+                let not_a_number = || Stop::because("its output is NaN for some numbers of the table");
                 let intervals = self.intervals(decision, grid).ok_or_else(not_a_number)?;
                 Region::from_intervals(&intervals, grid).ok_or_else(no_rule)?
             }
@@ -208,7 +207,7 @@ impl Chain {
         grid: Grid,
     ) -> Result<Pieces, Stop> {
         if self.valid(grid) != Some(grid.ends()) {
-            return Err(Stop::because("its input is not a number for some numbers of the table"));
+            return Err(Stop::because("its input is NaN for some numbers of the table"));
         }
         let filled = self.value(f64::NAN);
         let missing = if filled.is_nan() { missing } else { of_number(filled) };

@@ -80,7 +80,7 @@ impl Prepared {
     /// Applies a function to each of its values, whose number must be small.
     pub(super) fn map_values(&self, of: impl Fn(f64) -> f64) -> Result<Self, Stop> {
         match self {
-            Self::Chain(_) => Err(Stop::because("it takes each number of a column to another")),
+            Self::Chain(_) => Err(Stop::because("it maps each number of a column separately")),
             Self::Pieces(pieces) => Ok(Self::Pieces(pieces.map(of, pieces.element))),
             Self::Cases(cases) => Ok(Self::Cases(cases.map_numbers(of, cases.element)?)),
         }

@@ -17,6 +17,6 @@ pub(in crate::formats::onnx_ml) struct Split {
 /// Returns the error for a test that no single split on the table's column can represent.
 pub(super) fn no_rule() -> Stop {
     Stop::because(
-        "a split on its output holds for several intervals of the input, which one split of the input cannot do",
+        "a split on its output corresponds to several intervals of the input, not to a single split",
     )
 }
