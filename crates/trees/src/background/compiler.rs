@@ -83,7 +83,7 @@ impl<'a> BackgroundCompiler<'a> {
         self.ensemble.check_rows(rows, "background row")?;
         if let Some(weights) = weights {
             let problem = if weights.len() != rows.len() {
-                Some(format!("{} were given", weights.len()))
+                Some(format!("got {}", weights.len()))
             } else {
                 let bad = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0));
                 bad.map(|row| format!("weight {row} is {}", weights[row]))
@@ -114,8 +114,8 @@ impl<'a> BackgroundCompiler<'a> {
         match self.is_whole {
             true => Ok(()),
             false => Err(TreeError::Unsupported {
-                what: "a background compiler that was cancelled while rows were added".to_owned(),
-                wanted: "add all rows to a new compiler",
+                what: "a background compiler after a cancelled call of `add`".to_owned(),
+                help: "add all rows to a new compiler",
             }),
         }
     }
