@@ -22,8 +22,8 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
                 findings.extend(others.map(|other| {
                     Finding::new(
                         &format!("{path}:{number}"),
-                        format!("the example needs the crate {other}"),
-                        format!("export what it takes from {own}, or write the example without it"),
+                        format!("the example depends on crate {other}"),
+                        format!("reexport the items from {own}, or avoid them in the example"),
                     )
                 }));
             }
