@@ -86,7 +86,7 @@ mod tests {
             ),
         ];
         let expected = [
-            "crates/my-trees/README.md:6: the example needs the crate games",
+            "crates/my-trees/README.md:6: the example depends on crate games",
             "crates/my-trees/src/lib.rs:2",
         ];
         assert_found(&findings(&files, &members), &expected);

@@ -197,7 +197,7 @@ fn judge(recorded: &Counts, counted: &Counts) -> Result<String> {
         .collect();
     if !slower.is_empty() {
         bail!(
-            "more instructions than recorded: {}; fix the regression, or rerun with --record if it is intended",
+            "more instructions than recorded: {}; fix the regression, or use --record if it is intended",
             slower.join(", ")
         );
     }
