@@ -82,7 +82,7 @@ pub fn is_there(command: &mut Command, how_to_get_it: &str) -> Result<()> {
     let is_there = command.output().is_ok_and(|output| output.status.success());
     ensure!(
         is_there,
-        "{} is not installed; install it by: {how_to_get_it}",
+        "{} is not installed; install it with: {how_to_get_it}",
         command.get_program().to_string_lossy()
     );
     Ok(())
@@ -104,6 +104,6 @@ mod tests {
     #[test]
     fn a_program_that_is_not_there_is_named_with_how_to_get_it() {
         let error = is_there(&mut Command::new("no-such-program"), "some way").unwrap_err().to_string();
-        assert_eq!(error, "no-such-program is not installed; install it by: some way");
+        assert_eq!(error, "no-such-program is not installed; install it with: some way");
     }
 }

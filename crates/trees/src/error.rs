@@ -15,15 +15,15 @@ pub enum TreeError {
     #[error(transparent)]
     Model(ModelError),
     /// The model is valid but of a kind that is not supported.
-    #[error("{what} is not supported; {wanted}")]
+    #[error("{what} is not supported; {help}")]
     Unsupported {
         /// The unsupported feature.
         what: String,
         /// The suggested alternative.
-        wanted: &'static str,
+        help: &'static str,
     },
     /// The bytes are not a valid compiled background, or are truncated.
-    #[error("this is no sound compiled background: byte {offset}: {problem}")]
+    #[error("invalid compiled background: byte {offset}: {problem}")]
     CompiledBackground {
         /// The offset of the error, in bytes from the start.
         offset: usize,
@@ -32,8 +32,8 @@ pub enum TreeError {
     },
     /// The background was compiled for another model.
     #[error(
-        "the background was compiled for another model (of fingerprint {background}…, where this model has \
-         {model}…): compile it again for this one"
+        "the background was compiled for another model: its fingerprint is {background}…, that of this model \
+         is {model}…; compile it again for this model"
     )]
     OtherModel {
         /// The first digits of the fingerprint of the model that the background was compiled for.
@@ -55,8 +55,8 @@ pub enum TreeError {
     },
     /// An output is infinite after the link function.
     #[error(
-        "output {output} behind the {link} link is too large for a 64-bit number on some row, or mixture of \
-         a row with the background; explain the margin"
+        "output {output} after the {link} link overflows a 64-bit number for a row, or for a mixture of a \
+         row with the background; explain the margin"
     )]
     OutputOverflow {
         /// The name of the link function.
@@ -66,9 +66,9 @@ pub enum TreeError {
     },
     /// A value, a prediction or a base value is not finite.
     #[error(
-        "{what} for output {output} of row {row} is not finite: the leaves are so large that sums or \
-         differences of them overflow, in 64 bits or in the precision of the tables; scale the model's \
-         outputs down, or take double precision"
+        "{what} for output {output} of row {row} is not finite: sums or differences of leaf values \
+         overflow in 64 bits or in the precision of the tables; scale the model's outputs down, or use \
+         double precision"
     )]
     Overflow {
         /// The kind of number: a value, an interaction, the prediction or the base value.
@@ -80,10 +80,10 @@ pub enum TreeError {
     },
     /// Exact values after the link function would take too long.
     #[error(
-        "exact values behind the {link} link would take {steps} steps or more, where {most} are allowed: row \
-         {row} and background row {background_row} go different ways in {}, and every mixture of the two is \
-         a step; give fewer rows or background rows, put features in groups, allow more steps, estimate the \
-         values with a method for any model, or explain the margin",
+        "exact values after the {link} link require at least {steps} steps, but at most {max} are allowed: \
+         row {row} and background row {background_row} take different branches in {}, and every mixture of \
+         the two is a step; use fewer rows or background rows, group features, allow more steps, estimate \
+         the values with a method for any model, or explain the margin",
         parting.map_or_else(|| "more than 62 features or groups".to_owned(), |parting| format!("{parting} \
             features or groups"))
     )]
@@ -93,7 +93,7 @@ pub enum TreeError {
         /// The number of steps counted before giving up.
         steps: u64,
         /// The maximum number of steps.
-        most: u64,
+        max: u64,
         /// The number of features or groups on which the costliest pair of rows takes different branches;
         /// `None` for more than 62.
         parting: Option<usize>,
@@ -103,7 +103,7 @@ pub enum TreeError {
         background_row: usize,
     },
     /// The requested kernel cannot be used on a tree.
-    #[error("the kernel {kernel} cannot be used on tree {tree}: {problem}; {wanted}")]
+    #[error("kernel {kernel} is not supported for tree {tree}: {problem}; {help}")]
     Kernel {
         /// The requested kernel.
         kernel: Kernel,
@@ -112,7 +112,7 @@ pub enum TreeError {
         /// The property of the tree that the kernel does not support.
         problem: String,
         /// The suggested alternative.
-        wanted: &'static str,
+        help: &'static str,
     },
     /// The rows or the background have the wrong shape, or contain infinite values that the model computes
     /// with.

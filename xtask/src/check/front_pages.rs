@@ -22,8 +22,8 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
                 findings.extend(others.map(|other| {
                     Finding::new(
                         &format!("{path}:{number}"),
-                        format!("the example needs the crate {other}"),
-                        format!("export what it takes from {own}, or write the example without it"),
+                        format!("the example depends on crate {other}"),
+                        format!("reexport the items from {own}, or avoid them in the example"),
                     )
                 }));
             }
@@ -86,7 +86,7 @@ mod tests {
             ),
         ];
         let expected = [
-            "crates/my-trees/README.md:6: the example needs the crate games",
+            "crates/my-trees/README.md:6: the example depends on crate games",
             "crates/my-trees/src/lib.rs:2",
         ];
         assert_found(&findings(&files, &members), &expected);

@@ -15,7 +15,11 @@ pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
         .map(|package| {
             let licence = package.license.as_deref().unwrap_or("not stated");
             let wrong = format!("the licence of `{}` {} is {licence}", package.name, package.version);
-            Finding::new("Cargo.lock", wrong, format!("do without it, or allow the licence in {POLICY}"))
+            Finding::new(
+                "Cargo.lock",
+                wrong,
+                format!("remove the dependency, or allow the licence in {POLICY}"),
+            )
         })
         .collect()
 }

@@ -14,11 +14,11 @@ pub(crate) fn findings(files: &[File], exists: impl Fn(&str) -> bool) -> Vec<Fin
                 continue;
             }
             if !resolved(file.folder(), path).is_some_and(|path| exists(&path)) {
-                let wrong = format!("the link to `{target}` leads nowhere");
+                let wrong = format!("broken link to `{target}`");
                 findings.push(Finding::new(
                     &file.path,
                     wrong,
-                    "correct the path, which starts at the folder of the file",
+                    "correct the path, relative to the directory of the file",
                 ));
             }
         }
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn links_that_lead_nowhere_are_found() {
         let text = "[a](gone.md) and [b](map.md)\n[c](../../out.md)\n";
-        check("docs/other.md", text, &["docs/other.md: the link to `gone.md` leads nowhere", "../../out.md"]);
+        check("docs/other.md", text, &["docs/other.md: broken link to `gone.md`", "../../out.md"]);
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Metadata {
     }
 
     fn parse(json: &[u8]) -> Result<Self> {
-        serde_json::from_slice(json).context("cannot read what cargo metadata says")
+        serde_json::from_slice(json).context("cannot read the output of cargo metadata")
     }
 
     /// Returns the crates of the workspace.

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Check) -> Result<()> {
         let root = workspace();
         deny(&root)?;
         if semver(&root)?.is_none() {
-            println!("semver-checks  no tag of a release (v…) yet, so there is no API to compare with");
+            println!("semver-checks  skipped: no release tag (v…) to compare with");
         }
     }
     Ok(())
@@ -94,7 +94,7 @@ pub(crate) fn rules() -> Result<()> {
     let mut broken = 0;
     for (name, findings) in &checks {
         let said = match findings.len() {
-            0 => "in order".to_owned(),
+            0 => "ok".to_owned(),
             1 => "1 finding".to_owned(),
             several => format!("{several} findings"),
         };
@@ -103,7 +103,7 @@ pub(crate) fn rules() -> Result<()> {
         broken += findings.len();
     }
     if broken > 0 {
-        bail!("findings: {broken}; each says what to do");
+        bail!("{broken} findings");
     }
     Ok(())
 }

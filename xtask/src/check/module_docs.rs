@@ -12,8 +12,8 @@ pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
         .map(|file| {
             Finding::new(
                 &file.path,
-                "no module doc",
-                "begin the file with a line `//! …` that says what it holds",
+                "missing module documentation",
+                "start the file with a line `//! …` that describes its contents",
             )
         })
         .collect()
@@ -44,9 +44,9 @@ mod tests {
             File::new("crates/a/src/notes.md", "text"),
         ];
         let wanted = [
-            "crates/a/src/late.rs: no module doc; ",
-            "crates/a/src/note.rs: no module doc; ",
-            "xtask/src/empty.rs: no module doc; ",
+            "crates/a/src/late.rs: missing module documentation; ",
+            "crates/a/src/note.rs: missing module documentation; ",
+            "xtask/src/empty.rs: missing module documentation; ",
         ];
         assert_found(&findings(&files), &wanted);
     }

@@ -27,7 +27,7 @@ pub(crate) fn findings(files: &[File], list: &str) -> Vec<Finding> {
             let lower = line.to_lowercase();
             for phrase in &phrases {
                 if !phrase.exceptions.contains(&file.path.as_str()) && has_words(&lower, phrase.words) {
-                    let wrong = format!("line {} has {:?}", number + 1, phrase.words);
+                    let wrong = format!("line {} contains {:?}", number + 1, phrase.words);
                     findings.push(Finding::new(&file.path, wrong, format!("write {}", phrase.instead)));
                 }
             }
@@ -80,10 +80,10 @@ mod tests {
         let found = |path: &str, text: &str| findings(&[File::new(path, text)], PHRASES);
         assert_found(
             &found("b.rs", "fn read() {}\n// Is told once.\n"),
-            &["b.rs: line 2 has \"is told\"; write is reported"],
+            &["b.rs: line 2 contains \"is told\"; write is reported"],
         );
         assert_found(&found("b.rs", "this told a canew renewed"), &[]);
-        assert_found(&found("b.md", "read anew"), &["line 1 has \"anew\""]);
+        assert_found(&found("b.md", "read anew"), &["line 1 contains \"anew\""]);
         assert_found(&found("a.rs", "read anew"), &[]);
         assert_found(&found("CHANGELOG.md", "is told"), &[]);
     }

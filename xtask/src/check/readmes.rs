@@ -17,11 +17,7 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
         // Benchmarks and tools that are documented elsewhere need no README.
         if text_of(files, &readme).is_none() {
             if member.folder.starts_with("crates/") {
-                findings.push(Finding::new(
-                    &readme,
-                    "there is no such file",
-                    "write one: registries show it",
-                ));
+                findings.push(Finding::new(&readme, "file not found", "add a README, which registries show"));
             }
             continue;
         }
@@ -63,8 +59,7 @@ mod tests {
             library("benches"),
             program,
         ];
-        let wanted =
-            ["crates/untested/src/lib.rs: the examples", "crates/none/README.md: there is no such file"];
+        let wanted = ["crates/untested/src/lib.rs: the examples", "crates/none/README.md: file not found"];
         assert_found(&findings(&files, &members), &wanted);
     }
 }

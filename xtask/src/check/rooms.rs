@@ -28,7 +28,7 @@ struct Room {
 pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     let rooms = rooms(text_of(files, DOCUMENT).unwrap_or_default());
     if rooms.is_empty() {
-        let wrong = format!("no table of crates under {HEADING:?}");
+        let wrong = format!("missing table of crates under {HEADING:?}");
         return vec![Finding::new(DOCUMENT, wrong, "list every crate there")];
     }
     let mut findings = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     for member in members {
         let Some(own) = row(&member.name) else {
             let wrong = format!("`{}` is not in the table of rooms", member.name);
-            findings.push(Finding::new(DOCUMENT, wrong, "add a row that says what the crate holds"));
+            findings.push(Finding::new(DOCUMENT, wrong, "add a row that describes the crate"));
             continue;
         };
         for needed in member.needs.iter().filter(|needed| row(needed).is_some_and(|its| its >= own)) {
@@ -181,6 +181,6 @@ mod tests {
 
     #[test]
     fn a_document_without_the_table_is_found() {
-        assert_found(&findings(&[File::new(DOCUMENT, "# Map\n")], &[]), &["no table of crates"]);
+        assert_found(&findings(&[File::new(DOCUMENT, "# Map\n")], &[]), &["missing table of crates"]);
     }
 }

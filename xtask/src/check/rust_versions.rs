@@ -22,7 +22,8 @@ fn too_old(members: &[Member]) -> Vec<Finding> {
     let broken = members.iter().filter_map(|member| {
         let (own, needed) = (member.rust_version?, member.needed.as_ref()?);
         (own < needed.version).then(|| {
-            let wrong = format!("rust-version is {own}, but `{}` needs {}", needed.package, needed.version);
+            let wrong =
+                format!("rust-version is {own}, but `{}` requires {}", needed.package, needed.version);
             let remedy = format!("write rust-version = \"{}\"", needed.version);
             Finding::new(&format!("{}/Cargo.toml", member.folder), wrong, remedy)
         })
@@ -40,7 +41,7 @@ fn said_otherwise(files: &[File], members: &[Member], clone: Option<&Needed>) ->
         let of_crate = member.and_then(|member| member.rust_version);
         let Some(wanted) = of_crate.or(clone.map(|needed| needed.version)) else { continue };
         for said in file.text.lines().filter_map(said).filter(|said| *said != wanted) {
-            let wrong = format!("says Rust {said}, but {wanted} is needed");
+            let wrong = format!("mentions Rust {said}, but {wanted} is required");
             findings.push(Finding::new(&file.path, wrong, format!("write {wanted}")));
         }
     }
@@ -81,7 +82,7 @@ mod tests {
         let found = too_old(&[member("1.89", "1.94")]);
         assert_eq!(
             found[0].to_string(),
-            "crates/net/Cargo.toml: rust-version is 1.89, but `runtime` needs 1.94; write rust-version \
+            "crates/net/Cargo.toml: rust-version is 1.89, but `runtime` requires 1.94; write rust-version \
              = \"1.94\""
         );
     }

@@ -38,12 +38,12 @@ fn tool(root: &Path, name: &str, arguments: &[&str]) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let is_there = Command::new(&cargo).args([name, "--version"]).output().context("cannot run cargo")?;
     if !is_there.status.success() {
-        bail!("cargo-{name} is not installed; install it by: cargo install --locked cargo-{name}");
+        bail!("cargo-{name} is not installed; install it with: cargo install --locked cargo-{name}");
     }
     println!("cargo {name} {}", arguments.join(" "));
     let status = Command::new(&cargo).arg(name).args(arguments).current_dir(root).status()?;
     if !status.success() {
-        bail!("cargo {name} has findings, or failed ({status}); what it wrote says what to do");
+        bail!("cargo {name} has findings or failed ({status}); see its output");
     }
     Ok(())
 }

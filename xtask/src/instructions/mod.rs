@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Instructions) -> Result<()> {
 pub(crate) fn check(root: &Path) -> Result<String> {
     let recorded = std::fs::read(root.join(RECORDED)).with_context(|| format!("cannot read {RECORDED}"))?;
     let recorded: Counts =
-        serde_json::from_slice(&recorded).with_context(|| format!("{RECORDED} is damaged"))?;
+        serde_json::from_slice(&recorded).with_context(|| format!("{RECORDED} is corrupt"))?;
     let counted = count(root)?;
     println!("{}", table(&recorded, &counted).markdown());
     judge(&recorded, &counted)
@@ -72,7 +72,7 @@ pub(crate) fn check(root: &Path) -> Result<String> {
 fn count(root: &Path) -> Result<Counts> {
     is_there(
         Command::new("valgrind").arg("--version"),
-        "apt-get install valgrind, or as your system has it",
+        "apt-get install valgrind (or your package manager)",
     )?;
     is_there(Command::new("gungraun-runner").arg("--version"), "cargo install --locked gungraun-runner")?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -89,7 +89,10 @@ fn count(root: &Path) -> Result<Counts> {
 /// Returns the compiler version, e.g. `1.95.0`.
 fn rustc() -> Result<String> {
     let said = line("rustc", &["--version"])?;
-    let version = said.split_whitespace().nth(1).with_context(|| format!("rustc says {said:?}"))?;
+    let version = said
+        .split_whitespace()
+        .nth(1)
+        .with_context(|| format!("unexpected output of rustc --version: {said:?}"))?;
     Ok(version.to_owned())
 }
 
@@ -134,16 +137,17 @@ struct Values {
 /// Parses the output of gungraun, which has one line of JSON per kernel.
 fn counts(text: &str) -> Result<BTreeMap<String, u64>> {
     let read = |line: &str| {
-        let told: Told = serde_json::from_str(line).with_context(|| format!("gungraun wrote {line:.200}"))?;
+        let told: Told = serde_json::from_str(line)
+            .with_context(|| format!("unexpected output of gungraun: {line:.200}"))?;
         let profile = told
             .profiles
             .first()
-            .with_context(|| format!("gungraun has no profile of {}", told.function_name))?;
+            .with_context(|| format!("gungraun reported no profile of {}", told.function_name))?;
         Ok((told.function_name.clone(), profile.data.total.metrics.instructions.values.new))
     };
     let counts: BTreeMap<String, u64> =
         text.lines().filter(|line| line.starts_with('{')).map(read).collect::<Result<_>>()?;
-    ensure!(!counts.is_empty(), "gungraun wrote no counts: {text:.200}");
+    ensure!(!counts.is_empty(), "gungraun reported no counts: {text:.200}");
     Ok(counts)
 }
 
@@ -154,7 +158,7 @@ fn change(recorded: &Counts, kernel: &str, count: u64) -> Option<f64> {
 
 fn table(recorded: &Counts, counted: &Counts) -> Table {
     let caption = format!(
-        "Instructions, recorded by rustc {} and counted now by rustc {}",
+        "Instructions, recorded with rustc {} and counted now with rustc {}",
         recorded.rustc, counted.rustc
     );
     let mut table = Table::new(caption, ["kernel", "recorded", "now", "change in %"]);
@@ -173,7 +177,7 @@ fn judge(recorded: &Counts, counted: &Counts) -> Result<String> {
     let names = |counts: &Counts| counts.counts.keys().cloned().collect::<Vec<_>>().join(", ");
     ensure!(
         counted.counts.keys().eq(recorded.counts.keys()),
-        "the kernels are {}, and recorded are {}; record them by --record",
+        "the kernels are {}, but the recorded ones are {}; rerun with --record",
         names(counted),
         names(recorded)
     );
@@ -189,15 +193,15 @@ fn judge(recorded: &Counts, counted: &Counts) -> Result<String> {
         .iter()
         .filter_map(|(kernel, &count)| Some((kernel, change(recorded, kernel, count)?)))
         .filter(|(_, change)| *change > ALLOWED)
-        .map(|(kernel, change)| format!("{kernel} by {:.1} %", 100.0 * change))
+        .map(|(kernel, change)| format!("{kernel} by {:.1}%", 100.0 * change))
         .collect();
     if !slower.is_empty() {
         bail!(
-            "more instructions than recorded: {}; find out why, or record them by --record where it is meant",
+            "more instructions than recorded: {}; fix the regression, or use --record if it is intended",
             slower.join(", ")
         );
     }
-    Ok(format!("{} kernels, none above {} %", counted.counts.len(), 100.0 * ALLOWED))
+    Ok(format!("{} kernels, none above {}%", counted.counts.len(), 100.0 * ALLOWED))
 }
 
 #[cfg(test)]
@@ -214,11 +218,11 @@ mod tests {
         let recorded = of("1.95.0", &[("a", 1000), ("b", 1000)]);
         assert!(judge(&recorded, &of("1.95.0", &[("a", 1030), ("b", 500)])).is_ok());
         let error = judge(&recorded, &of("1.95.0", &[("a", 1031), ("b", 1000)])).unwrap_err().to_string();
-        assert!(error.contains("a by 3.1 %") && error.contains("--record"), "{error}");
+        assert!(error.contains("a by 3.1%") && error.contains("--record"), "{error}");
         let other = judge(&recorded, &of("1.96.0", &[("a", 9000), ("b", 1000)])).unwrap();
         assert!(other.starts_with("not judged"), "{other}");
         let error = judge(&recorded, &of("1.95.0", &[("a", 1000)])).unwrap_err().to_string();
-        assert!(error.contains("recorded are a, b"), "{error}");
+        assert!(error.contains("recorded ones are a, b"), "{error}");
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn selected(folder: &Path, names: &[String]) -> Result<Vec<Mutant>> {
     all.sort_by(|one, other| one.name.cmp(&other.name));
     if let Some(unknown) = names.iter().find(|name| all.iter().all(|mutant| mutant.name != **name)) {
         let known: Vec<&str> = all.iter().map(|mutant| mutant.name.as_str()).collect();
-        bail!(Usage(format!("there is no mutant {unknown:?}; there is {}", known.join(", "))));
+        bail!(Usage(format!("unknown mutant {unknown:?}; expected one of: {}", known.join(", "))));
     }
     all.retain(|mutant| names.is_empty() || names.contains(&mutant.name));
     Ok(all)
@@ -116,7 +116,7 @@ fn is_caught(mutant: &Mutant, tree: &Tree) -> Result<bool> {
 
 fn judged(mutant: &Mutant, tree: &Tree) -> Result<bool> {
     if !compiles(tree)? {
-        bail!("the mutant {} does not compile", mutant.name);
+        bail!("mutant {} does not compile", mutant.name);
     }
     let mut is_caught = true;
     for catcher in &mutant.catchers {

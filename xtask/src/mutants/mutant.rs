@@ -56,33 +56,35 @@ impl fmt::Display for Catcher {
 impl Mutant {
     /// Reads the mutant from a file, which provides its name.
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let at = || format!("{} is no mutant", path.display());
+        let at = || format!("{}: invalid mutant", path.display());
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let text = std::fs::read_to_string(path).with_context(at)?;
         Self::parse(name, &text).with_context(at)
     }
 
     fn parse(name: String, text: &str) -> Result<Self> {
-        let (head, body) = text.split_once(FIND).context("no line \"--- find\"")?;
-        let (find, replace) = body.split_once(REPLACE).context("no line \"--- replace\"")?;
+        let (head, body) = text.split_once(FIND).context("missing line \"--- find\"")?;
+        let (find, replace) = body.split_once(REPLACE).context("missing line \"--- replace\"")?;
         let (mut what, mut file, mut catchers) = (None, None, Vec::new());
         for line in head.lines() {
-            let (key, value) = line.split_once(": ").with_context(|| format!("{line:?} is no KEY: VALUE"))?;
+            let (key, value) = line
+                .split_once(": ")
+                .with_context(|| format!("invalid line {line:?}; expected KEY: VALUE"))?;
             match key {
                 "what" => what = Some(value.to_owned()),
                 "file" => file = Some(value.to_owned()),
                 "unit" => catchers.push(Catcher::Unit(value.to_owned())),
                 "test" => catchers.push(Catcher::Test(value.to_owned())),
                 "check" => catchers.push(Catcher::Check(value.to_owned())),
-                other => bail!("{other:?} is not one of what, file, unit, test, check"),
+                other => bail!("unknown key {other:?}; expected one of: what, file, unit, test, check"),
             }
         }
-        ensure!(!catchers.is_empty(), "nothing is said to catch it");
-        ensure!(!find.is_empty() && find != replace, "it changes nothing");
+        ensure!(!catchers.is_empty(), "no catcher; add a line unit, test or check");
+        ensure!(!find.is_empty() && find != replace, "the replacement changes nothing");
         Ok(Self {
             name,
-            what: what.context("no line \"what: …\"")?,
-            file: file.context("no line \"file: …\"")?,
+            what: what.context("missing line \"what: …\"")?,
+            file: file.context("missing line \"file: …\"")?,
             find: find.to_owned(),
             replace: replace.to_owned(),
             catchers,
@@ -101,7 +103,11 @@ impl Mutant {
         match text.matches(&self.find).count() {
             1 => Ok(text.replacen(&self.find, &self.replace, 1)),
             count => {
-                bail!("{}: what it replaces is {count} times in {}, not once", self.name, self.file)
+                bail!(
+                    "{}: the text to replace must occur once, but occurs {count} times in {}",
+                    self.name,
+                    self.file
+                )
             }
         }
     }

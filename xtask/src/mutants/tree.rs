@@ -20,8 +20,8 @@ impl Tree {
             .current_dir(workspace)
             .output()
             .context("cannot start git")?;
-        ensure!(listed.status.success(), "git does not list the files of {}", workspace.display());
-        let names = String::from_utf8(listed.stdout).context("a file's name is not UTF-8")?;
+        ensure!(listed.status.success(), "git cannot list the files of {}", workspace.display());
+        let names = String::from_utf8(listed.stdout).context("a file name is not UTF-8")?;
         let tree = Self { folder: workspace.join("target/mutants") };
         let mut kept = BTreeSet::new();
         for name in names.split_terminator('\0') {

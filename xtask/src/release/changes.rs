@@ -28,27 +28,24 @@ pub(super) fn unreleased(text: &str) -> Result<String> {
         if line.starts_with("### ") {
             ensure!(
                 HEADINGS.contains(&line),
-                "{FILE} has the heading {line:?}; those of a release are {}",
+                "{FILE}: invalid heading {line:?}; expected one of: {}",
                 HEADINGS.join(", ")
             );
             counts.push((line, 0));
         } else if line.starts_with("- ") || line == "None." {
             let (_, count) = counts.last_mut().with_context(|| {
-                format!(
-                    "{FILE} has an entry before the first heading: {line:?}; put it under {}",
-                    HEADINGS[0]
-                )
+                format!("{FILE}: entry {line:?} before the first heading; move it under {}", HEADINGS[0])
             })?;
             *count += usize::from(line != "None.");
         }
     }
     ensure!(
         counts.iter().any(|(heading, _)| *heading == VALUES),
-        "{FILE} does not say which values change; write {VALUES:?}, and \"None.\" where there are none"
+        "{FILE}: missing heading {VALUES:?}; add it, with \"None.\" if no values change"
     );
     ensure!(
         counts.iter().any(|(_, count)| *count > 0),
-        "{FILE} has nothing new under {UNRELEASED:?}; say what changed for users"
+        "{FILE}: no entries under {UNRELEASED:?}; describe what changed for users"
     );
     let said: Vec<String> = counts
         .iter()
@@ -61,7 +58,7 @@ pub(super) fn unreleased(text: &str) -> Result<String> {
 pub(super) fn released(text: &str, version: &Number, date: &str) -> Result<String> {
     unreleased(text)?;
     if text.lines().any(|line| line.starts_with(&format!("## {version},"))) {
-        bail!("{FILE} has a heading for {version} already; give a later version");
+        bail!("{FILE} already has a heading for {version}; use a later version");
     }
     let next = format!("{UNRELEASED}\n\n{VALUES}\n\nNone.\n\n## {version}, {date}");
     Ok(text.replacen(UNRELEASED, &next, 1))
@@ -71,7 +68,7 @@ pub(super) fn released(text: &str, version: &Number, date: &str) -> Result<Strin
 fn part(text: &str) -> Result<&str> {
     let (_, part) = text
         .split_once(&format!("{UNRELEASED}\n"))
-        .with_context(|| format!("{FILE} has no heading {UNRELEASED:?}; add one above the last release"))?;
+        .with_context(|| format!("{FILE}: missing heading {UNRELEASED:?}; add it above the last release"))?;
     Ok(part.split_once("\n## ").map_or(part, |(part, _)| part))
 }
 
@@ -87,10 +84,13 @@ mod tests {
     fn what_is_not_released_is_counted() {
         assert_eq!(unreleased(LOG).unwrap(), "2 new, 0 values that change");
         for (text, wanted) in [
-            ("# Changes\n", "has no heading \"## Unreleased\""),
-            (&LOG.replace("### New", "### Novel"), "the heading \"### Novel\""),
-            (&LOG.replace("### Values that change", "### Changed"), "does not say which values change"),
-            (&LOG.replace("- A thing", "A thing").replace("- Another", "Another"), "has nothing new"),
+            ("# Changes\n", "missing heading \"## Unreleased\""),
+            (&LOG.replace("### New", "### Novel"), "invalid heading \"### Novel\""),
+            (
+                &LOG.replace("### Values that change", "### Changed"),
+                "missing heading \"### Values that change\"",
+            ),
+            (&LOG.replace("- A thing", "A thing").replace("- Another", "Another"), "no entries under"),
             (&LOG.replace("### New\n", ""), "before the first heading"),
         ] {
             let error = unreleased(text).unwrap_err().to_string();
@@ -105,7 +105,7 @@ mod tests {
         assert!(new.contains(
             "## Unreleased\n\n### Values that change\n\nNone.\n\n## 0.2.0, 2026-02-03\n\n### New\n\n- A thing"
         ));
-        assert!(unreleased(&new).unwrap_err().to_string().contains("has nothing new"));
+        assert!(unreleased(&new).unwrap_err().to_string().contains("no entries under"));
         assert!(released(&LOG.replace("0.1.0", "0.2.0"), &version, "").is_err());
     }
 

@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Release) -> Result<()> {
     steps::tree(&planned)?;
     ensure!(
         planned.version >= current,
-        "the version {} is below {current}, which Cargo.toml has; give a later one",
+        "version {} is below {current} in Cargo.toml; use a later version",
         planned.version
     );
     let written = Written::make(&planned, &current)?;
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Release) -> Result<()> {
 fn wanted(only: &[String]) -> Result<Vec<Step>> {
     let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
     if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
-        bail!(Usage(format!("there is no step {unknown:?}; there is {}", names.join(", "))));
+        bail!(Usage(format!("unknown step {unknown:?}; expected one of: {}", names.join(", "))));
     }
     let is_wanted = |step: &&Step| only.is_empty() || only.iter().any(|name| name == step.name);
     Ok(STEPS.iter().filter(is_wanted).copied().collect())
@@ -107,7 +107,7 @@ fn all(planned: &Planned, steps: &[Step]) -> Result<()> {
         table.push(row![step.name, step.checks, result, started.elapsed().as_secs_f64()]);
     }
     println!("\n{}", table.markdown());
-    ensure!(failed == 0, "steps that failed: {failed}; each has said what to do");
+    ensure!(failed == 0, "{failed} steps failed; see their errors above");
     Ok(())
 }
 

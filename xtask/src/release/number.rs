@@ -25,7 +25,7 @@ impl FromStr for Number {
         let parts: Vec<Option<u64>> = text.split('.').map(|part| part.parse().ok()).collect();
         match parts[..] {
             [Some(major), Some(minor), Some(patch)] => Ok(Self([major, minor, patch])),
-            _ => Err(format!("{text:?} is no version; write three numbers, such as 0.2.0")),
+            _ => Err(format!("invalid version {text:?}; expected three numbers, such as 0.2.0")),
         }
     }
 }

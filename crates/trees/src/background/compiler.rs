@@ -114,8 +114,8 @@ impl<'a> BackgroundCompiler<'a> {
         match self.is_whole {
             true => Ok(()),
             false => Err(TreeError::Unsupported {
-                what: "a background compiler that was cancelled while rows were added".to_owned(),
-                wanted: "add all rows to a new compiler",
+                what: "a background compiler after a cancelled call of `add`".to_owned(),
+                help: "add all rows to a new compiler",
             }),
         }
     }

@@ -151,30 +151,29 @@ impl CompiledBackground {
 fn head_and_rest(bytes: &[u8]) -> Result<(CompiledHead, Reader<'_>), TreeError> {
     let refuse = |offset: usize, problem: String| Err(TreeError::CompiledBackground { offset, problem });
     if !bytes.starts_with(MAGIC) {
-        let problem =
-            "it does not begin with APPBGRND: give a file that was written by this program".to_owned();
+        let problem = "expected the signature APPBGRND; use a file written by this program".to_owned();
         return refuse(0, problem);
     }
     let Some((rest, checksum)) =
         bytes.split_last_chunk::<CHECKSUM>().filter(|(rest, _)| rest.len() >= HEADER)
     else {
-        return refuse(bytes.len(), format!("it ends within the first {} bytes", HEADER + CHECKSUM));
+        return refuse(bytes.len(), format!("truncated: expected at least {} bytes", HEADER + CHECKSUM));
     };
     let mut reader = Reader { bytes: rest, at: MAGIC.len() };
     let version = u32::from_le_bytes(reader.array()?);
     if version != VERSION {
-        return refuse(8, format!("it has version {version}, and {VERSION} is known: compile it again"));
+        return refuse(8, format!("unsupported version {version}, expected {VERSION}; compile it again"));
     }
     if Sha256::digest(rest)[..] != checksum[..] {
         return refuse(
             rest.len(),
-            "the checksum does not fit: it is damaged, or only a part of the file".to_owned(),
+            "the checksum does not match: the file is corrupt or truncated".to_owned(),
         );
     }
     let are_counts = match u32::from_le_bytes(reader.array()?) {
         0 => true,
         1 => false,
-        kind => return refuse(12, format!("weights of kind {kind}, where 0 or 1 is wanted")),
+        kind => return refuse(12, format!("invalid weight kind {kind}; expected 0 or 1")),
     };
     let fingerprint = reader.array()?;
     let rows = u64::from_le_bytes(reader.array()?);
@@ -183,7 +182,7 @@ fn head_and_rest(bytes: &[u8]) -> Result<(CompiledHead, Reader<'_>), TreeError> 
         || !(total_weight.is_normal() && total_weight > 0.0)
         || (are_counts && total_weight != rows as f64)
     {
-        return refuse(48, format!("{rows} rows with a total weight of {total_weight}"));
+        return refuse(48, format!("invalid total weight {total_weight} of {rows} rows"));
     }
     Ok((CompiledHead { rows, total_weight, are_counts, fingerprint }, reader))
 }
@@ -213,7 +212,7 @@ impl Reader<'_> {
                 self.at += LENGTH;
                 Ok(array)
             }
-            None => self.refuse("it ends too early"),
+            None => self.refuse("unexpected end of file"),
         }
     }
 
@@ -230,7 +229,7 @@ impl Reader<'_> {
                 return Ok(number);
             }
         }
-        self.refuse("a whole number that is too large, or in more bytes than it takes")
+        self.refuse("invalid integer: too large, or encoded in more bytes than necessary")
     }
 
     /// Reads the patterns of a leaf whose path features are the bits of `all`.
@@ -238,8 +237,9 @@ impl Reader<'_> {
         let count = self.varint()?;
         let least = if background.counted { 2 } else { 9 };
         if count == 0 || count > ((self.bytes.len() - self.at) / least) as u64 {
-            return self
-                .refuse(format!("a leaf with {count} patterns, which do not fit the bytes that follow"));
+            return self.refuse(format!(
+                "invalid number of patterns {count}: they do not fit in the remaining bytes"
+            ));
         }
         let mut patterns = Vec::with_capacity(count as usize);
         let (mut last, mut sum, mut rows) = (0u64, 0.0, 0u64);
@@ -248,7 +248,7 @@ impl Reader<'_> {
             let pattern = last.checked_add(distance).filter(|&pattern| pattern <= all);
             let Some(pattern) = pattern.filter(|_| index == 0 || distance > 0) else {
                 return self.refuse(
-                    "a pattern that is not above the one before, or has more bits than the leaf has features",
+                    "invalid pattern: not above the previous one, or more bits than the leaf has features",
                 );
             };
             last = pattern;
@@ -260,7 +260,7 @@ impl Reader<'_> {
                 f64::from_le_bytes(self.array()?)
             };
             if !(weight.is_finite() && weight > 0.0) {
-                return self.refuse(format!("a pattern of weight {weight}"));
+                return self.refuse(format!("invalid pattern weight {weight}"));
             }
             sum += weight;
             patterns.push((pattern, weight));
@@ -270,10 +270,7 @@ impl Reader<'_> {
             false => (sum - background.total).abs() <= TOLERANCE * background.total,
         };
         if !fits {
-            return self.refuse(format!(
-                "a leaf with weights of {sum} in all, where {} is wanted",
-                background.total
-            ));
+            return self.refuse(format!("the weights of a leaf sum to {sum}, expected {}", background.total));
         }
         Ok(patterns)
     }

@@ -144,23 +144,23 @@ fn feature_paths(ensemble: &Ensemble) -> Result<Vec<Paths>, TreeError> {
     if let Some(tree) = ensemble.trees().iter().position(|tree| tree.linear) {
         return Err(TreeError::Unsupported {
             what: format!(
-                "a compiled background for linear leaves (tree {tree} has some), which depend on the rows,"
+                "a compiled background for linear leaves, which depend on the rows (tree {tree} has some),"
             ),
-            wanted: "explain the model against the rows themselves",
+            help: "use the background rows",
         });
     }
     if ensemble.joint().is_some() {
         return Err(TreeError::Unsupported {
             what: "a compiled background for splits on several features at once, which depend on the rows,"
                 .to_owned(),
-            wanted: "explain the model against the rows themselves",
+            help: "use the background rows",
         });
     }
     let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
     let paths = ensemble.trees().iter().enumerate().map(|(tree, parts)| {
         Paths::new(ensemble.nodes_of(parts), &features).ok_or_else(|| TreeError::Unsupported {
             what: format!("a compiled background for paths of more than 64 features (tree {tree} has one)"),
-            wanted: "explain the model against the rows themselves",
+            help: "use the background rows",
         })
     });
     paths.collect()

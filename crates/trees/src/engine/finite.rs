@@ -9,7 +9,7 @@ use crate::error::TreeError;
 pub(crate) fn finite(found: Attributions) -> Result<Attributions, TreeError> {
     let of_rows = if found.are_of_pairs() { "an interaction" } else { "a value" };
     let numbers = [
-        ("the base", &found.base, 1),
+        ("the base value", &found.base, 1),
         ("the prediction", &found.predictions, found.rows()),
         (of_rows, &found.values, found.rows()),
     ];

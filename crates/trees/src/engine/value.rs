@@ -50,16 +50,15 @@ pub(crate) fn unsupported(value: &Value) -> TreeError {
     if value.hierarchy().is_some() {
         return TreeError::Unsupported {
             what: format!(
-                "an exact {} over groups within groups of an output behind a link",
+                "an exact {} with nested groups of an output after a link function",
                 value.concept()
             ),
-            wanted: "estimate it, explain the margin, or give groups of one level",
+            help: "estimate it, explain the margin, or use groups of one level",
         };
     }
     TreeError::Unsupported {
         what: format!("an exact {} of a tree ensemble", value.concept()),
-        wanted: "estimate it, or ask for a semivalue, a coalitional or two-step value, or a semivalue of \
-            groups",
+        help: "estimate it, or use a semivalue, a coalitional or two-step value, or a semivalue of groups",
     }
 }
 
@@ -68,7 +67,7 @@ pub(crate) fn check_index(index: &InteractionIndex) -> Result<(), TreeError> {
     if index.is_generalized() {
         return Err(TreeError::Unsupported {
             what: format!("a {index} value of coalitions of a tree ensemble"),
-            wanted: "enumerate the coalitions of a game of few players, or ask for an interaction index",
+            help: "enumerate the coalitions of a game of few players, or use an interaction index",
         });
     }
     Ok(())
@@ -78,14 +77,14 @@ pub(crate) fn check_index(index: &InteractionIndex) -> Result<(), TreeError> {
 pub(crate) fn too_many_on_a_path() -> TreeError {
     TreeError::Unsupported {
         what: "an interaction index of coalitions in trees with a path of more than 64 features".to_owned(),
-        wanted: "ask for the matrix of pairs, or put features in groups",
+        help: "use the matrix of pairs, or group features",
     }
 }
 
 /// Returns the error for interactions of anything other than a semivalue.
 pub(crate) fn not_of_pairs(value: &Value) -> TreeError {
     TreeError::Unsupported {
-        what: format!("an interaction index by {}", value.concept()),
-        wanted: "ask for a semivalue of features, or of groups",
+        what: format!("an interaction index based on {}", value.concept()),
+        help: "use a semivalue of features or groups",
     }
 }

@@ -57,7 +57,7 @@ impl Mixtures<'_> {
                 return Err(TreeError::TooManySteps {
                     link: self.link.name(),
                     steps: cost.steps,
-                    most: self.most_steps,
+                    max: self.most_steps,
                     parting: cost.parting,
                     row: cost.row,
                     background_row: cost.background_row,

@@ -51,8 +51,8 @@ impl<'a> Mixtures<'a> {
             background = background.with_weights(weights)?;
         }
         let fixed = Fixed::new(&ensemble, link).map_err(|most| TreeError::Unsupported {
-            what: format!("an exact {} output of leaves that add up to {most:e}", link.name()),
-            wanted: "explain the margin",
+            what: format!("an exact {} output for leaves that sum to {most:e}", link.name()),
+            help: "explain the margin",
         })?;
         let (rows, weights) = (background.as_rows(), background.weights());
         let numbers: Vec<usize> = (0..rows.len()).filter(|&row| weights[row] > 0.0).collect();
@@ -85,14 +85,14 @@ impl<'a> Mixtures<'a> {
 pub(super) fn check(ensemble: &Ensemble, link: Link) -> Result<(), TreeError> {
     if let Some(tree) = ensemble.trees().iter().position(|tree| tree.linear) {
         return Err(TreeError::Unsupported {
-            what: format!("an exact {} output of linear leaves (tree {tree})", link.name()),
-            wanted: "estimate values from Ensemble::linked, or explain the margin",
+            what: format!("an exact {} output for linear leaves (tree {tree})", link.name()),
+            help: "estimate values from Ensemble::linked, or explain the margin",
         });
     }
     if ensemble.joint().is_some() {
         return Err(TreeError::Unsupported {
-            what: format!("an exact {} output of splits on several features at once", link.name()),
-            wanted: "estimate values from Ensemble::linked, or explain the margin",
+            what: format!("an exact {} output for splits on several features at once", link.name()),
+            help: "estimate values from Ensemble::linked, or explain the margin",
         });
     }
     Ok(())

@@ -221,7 +221,7 @@ impl Exact for LinkedOracle<'_> {
             Way::Margins(oracle) => oracle.interactions_of(value, diagonal, rows),
             Way::Outputs(mixtures) => Err(TreeError::Unsupported {
                 what: format!("an interaction index of {} outputs", mixtures.link.name()),
-                wanted: "explain the margin",
+                help: "explain the margin",
             }),
         }
     }
@@ -238,7 +238,7 @@ impl Exact for LinkedOracle<'_> {
             Way::Margins(oracle) => oracle.indices_of(index, order, groups, rows),
             Way::Outputs(mixtures) => Err(TreeError::Unsupported {
                 what: format!("an interaction index of {} outputs", mixtures.link.name()),
-                wanted: "explain the margin, or enumerate the coalitions of a game of few players",
+                help: "explain the margin, or enumerate the coalitions of a game of few players",
             }),
         }
     }

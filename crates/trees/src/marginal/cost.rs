@@ -112,10 +112,10 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Way]) -> Re
     if kernel == Kernel::Quadrature {
         return Err(TreeError::Unsupported {
             what: format!(
-                "the kernel {kernel} in the interventional game, but for semivalues of features against one \
-                 background row on paths of up to 64 features,"
+                "kernel {kernel} in the interventional game, except for semivalues of features with one \
+                 background row and paths of up to 64 features,"
             ),
-            wanted: "use tables, walk, cohorts or masks",
+            help: "use tables, walk, cohorts or masks",
         });
     }
     let Some(tree) = ways.iter().position(|way| way.kernel() != kernel) else { return Ok(()) };
@@ -123,17 +123,17 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Way]) -> Re
     let problem = match kernel {
         _ if linear => "it has linear leaves".to_owned(),
         Kernel::Cohorts => format!(
-            "it has more than {} levels, or the rows of the background are too many or not at hand",
+            "it has more than {} levels, or there are too many background rows or only a compiled background",
             cohorts::MOST_DEPTH
         ),
         Kernel::Tables => format!("a path has more than {} features", MOST_BITS - 1),
         _ => format!("a path has more than {MOST_FEATURES} features"),
     };
-    let wanted = match kernel {
+    let help = match kernel {
         Kernel::Tables if !linear => "use masks, or walk for any length",
         _ => "use walk",
     };
-    Err(TreeError::Kernel { kernel, tree, problem, wanted })
+    Err(TreeError::Kernel { kernel, tree, problem, help })
 }
 
 fn cheapest(task: &Task<'_>) -> Way {

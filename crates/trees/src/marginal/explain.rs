@@ -220,8 +220,8 @@ impl InterventionalOracle<'_> {
         cost::check(&self.ensemble, self.settings, ways)?;
         if self.compiled && rows > 0 && ways.contains(&Way::Walk) {
             return Err(TreeError::Unsupported {
-                what: "the walk against a compiled background, whose rows are not at hand,".to_owned(),
-                wanted: "leave the kernel to be chosen, take tables or masks, or give the rows",
+                what: "kernel walk with a compiled background, which does not contain rows,".to_owned(),
+                help: "leave the kernel unset, use tables or masks, or use the background rows",
             });
         }
         Ok(())

@@ -44,8 +44,8 @@ impl InterventionalOracle<'_> {
         let order = order.min(request.players);
         if self.compiled && self.ensemble.trees().iter().any(|tree| tree.linear) {
             return Err(TreeError::Unsupported {
-                what: "interactions of trees with linear leaves against a compiled background".to_owned(),
-                wanted: "give the rows of the background",
+                what: "an interaction index of trees with linear leaves and a compiled background".to_owned(),
+                help: "use the background rows",
             });
         }
         let sorted = request.sorted();

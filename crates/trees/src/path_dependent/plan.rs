@@ -124,20 +124,20 @@ impl PathDependentOracle<'_> {
     ///
     /// [`TreeError::Unsupported`] if the settings specify a kernel that is not available.
     pub(super) fn by_quadrature<T>(&self, quadrature: Option<T>) -> Result<Option<T>, TreeError> {
-        let refused = |what: String, wanted| Err(TreeError::Unsupported { what, wanted });
+        let refused = |what: String, help| Err(TreeError::Unsupported { what, help });
         match (self.settings.kernel, quadrature) {
             (None, quadrature) => Ok(quadrature),
             (Some(Kernel::Walk), _) => Ok(None),
             (Some(Kernel::Quadrature), Some(quadrature)) => Ok(Some(quadrature)),
             (Some(Kernel::Quadrature), None) => refused(
-                "the kernel quadrature for a value that has no rule for it (weights by size, groups within \
-                 groups, and interactions of a mixture with an atom at 1)"
+                "kernel quadrature for a value without a quadrature rule (weights by size, nested groups, \
+                 and interactions of a mixture with an atom at 1)"
                     .to_owned(),
-                "leave the kernel to the oracle, or ask for walk",
+                "leave the kernel unset, or use walk",
             ),
             (Some(kernel), _) => refused(
-                format!("the kernel {kernel} for these values in the path-dependent game"),
-                "leave the kernel to the oracle, or ask for quadrature or walk",
+                format!("kernel {kernel} for these values in the path-dependent game"),
+                "leave the kernel unset, or use quadrature or walk",
             ),
         }
     }

@@ -72,7 +72,7 @@ pub(super) fn values(
 /// Returns the error for a tree whose paths are too long for tables.
 fn too_long(tree: usize) -> TreeError {
     let problem = format!("a path has more than {} features", MOST_BITS - 1);
-    TreeError::Kernel { kernel: Kernel::Tables, tree, problem, wanted: "leave the kernel open" }
+    TreeError::Kernel { kernel: Kernel::Tables, tree, problem, help: "leave the kernel unset" }
 }
 
 /// The kernels of a job that uses tables only.

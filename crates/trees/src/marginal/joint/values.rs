@@ -112,8 +112,8 @@ impl InterventionalOracle<'_> {
         match self.settings.kernel {
             Some(kernel) if kernel != Kernel::Walk && self.ensemble.joint().is_some() => {
                 Err(TreeError::Unsupported {
-                    what: format!("the kernel {kernel} on trees that split on several features at once"),
-                    wanted: "use walk, or leave the kernel to be chosen",
+                    what: format!("kernel {kernel} for trees that split on several features at once"),
+                    help: "leave the kernel unset, or use walk",
                 })
             }
             _ => Ok(()),

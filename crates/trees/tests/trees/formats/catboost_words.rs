@@ -152,7 +152,7 @@ fn what_trees_on_combinations_cannot_be_asked_is_refused_with_what_to_do() {
         let error = PathDependentGame::new(&ensemble, &rows[..features]).map(|_| ()).unwrap_err();
         assert!(matches!(error, TreeError::Model(ModelError::JointSplits)), "{error}");
         let error = BackgroundCompiler::new(&ensemble).map(|_| ()).unwrap_err().to_string();
-        assert!(error.contains("several features") && error.contains("the rows themselves"), "{error}");
+        assert!(error.contains("several features") && error.contains("the background rows"), "{error}");
         let linked = LinkedOracle::new(&ensemble, background, None).map(|_| ());
         match linked {
             Err(error) => assert!(error.to_string().contains("Ensemble::linked"), "{error}"),
