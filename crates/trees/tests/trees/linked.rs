@@ -296,7 +296,7 @@ fn the_limit_is_what_is_counted() {
     // 64 mixtures, and two leaves for each of six trees.
     let explain = |most| oracle(&case).with_most_steps(most).values(Semivalue::Shapley, case.rows());
     explain(76).unwrap();
-    assert!(matches!(explain(75), Err(TreeError::TooManySteps { steps: 76, most: 75, .. })));
+    assert!(matches!(explain(75), Err(TreeError::TooManySteps { steps: 76, max: 75, .. })));
     assert!(explain(75).unwrap_err().to_string().contains("6 features or groups"));
 }
 
