@@ -34,7 +34,7 @@ const TEXT_TO_THE_LEFT: &str =
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let folder = arguments.next().ok_or("give the folder to write figures into")?;
+    let folder = arguments.next().ok_or("usage: gallery FOLDER")?;
     let rows = arguments.next().map_or(Ok(300), |rows| rows.parse())?;
     let width = arguments.next().map_or(Ok(720.0), |width| width.parse())?;
     let folder = Path::new(&folder);
@@ -170,7 +170,7 @@ fn certified(row: u64) -> Certified {
         tolerances: vec![0.06],
         half_widths: Vec::new(),
         looks,
-        says: "With a probability of 95 %, every value is within 0.05.".to_owned(),
+        says: "With probability 95%, every value is within 0.05.".to_owned(),
     }
 }
 

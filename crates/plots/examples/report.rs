@@ -142,7 +142,7 @@ fn gathered(heading: Heading, batch: Batch) -> Result<Explained, PlotError> {
 fn exact() -> Result<String, PlotError> {
     let explained = gathered(people(&[""]), batch_of_people(0..400, 1))?;
     Report::new(&explained)
-        .title("Who earns more than 50 000 a year")
+        .title("Who earns more than 50,000 a year")
         .command("apportion report --in results.json --out exact.html")
         .seconds(0.052)
         .html()
@@ -194,7 +194,7 @@ fn with_errors(mut batch: Batch, rows: u64, players: u64) -> Batch {
                         error: Some(3.0 / look as f64 * if is_reached { 0.8 } else { 1.6 }),
                     })
                     .collect(),
-                says: "With probability 0.95 the error is at most 0.1.".into(),
+                says: "With probability 0.95, the error is at most 0.1.".into(),
             })
         })
         .collect();
@@ -329,7 +329,7 @@ fn large() -> Result<String, PlotError> {
     let explained = gathered(Heading::of_features(features), plain(0..10_000, 20))?;
     let start = Instant::now();
     let page = Report::new(&explained).title("Ten thousand rows").html();
-    eprintln!("10 000 rows of 20 features take {:.2} s", start.elapsed().as_secs_f64());
+    eprintln!("10,000 rows of 20 features take {:.2} s", start.elapsed().as_secs_f64());
     page
 }
 

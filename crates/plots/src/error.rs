@@ -10,7 +10,9 @@ pub enum PlotError {
     #[error(transparent)]
     Results(#[from] ResultsError),
     /// A number is too large for figures, infinite or NaN.
-    #[error("row {row} has {value:e} among its {what}; a figure needs numbers of at most 1e300 in size")]
+    #[error(
+        "row {row} has {value:e} among its {what}; figures require numbers of at most 1e300 in absolute value"
+    )]
     NotFinite {
         /// The kind of numbers.
         what: &'static str,
@@ -20,7 +22,7 @@ pub enum PlotError {
         value: f64,
     },
     /// Unknown name of a feature.
-    #[error("there is no feature {name:?}; {known}")]
+    #[error("unknown feature {name:?}; {known}")]
     UnknownPlayer {
         /// The name.
         name: String,
@@ -28,7 +30,7 @@ pub enum PlotError {
         known: String,
     },
     /// Unknown output.
-    #[error("there is no output {name:?}; {known}")]
+    #[error("unknown output {name:?}; {known}")]
     UnknownOutput {
         /// The name or index.
         name: String,
@@ -36,7 +38,7 @@ pub enum PlotError {
         known: String,
     },
     /// The results do not contain this row.
-    #[error("row {row} is not among the results; {known}")]
+    #[error("row {row} is not in the results; {known}")]
     UnknownRow {
         /// The row, by its index in the file.
         row: u64,
@@ -45,7 +47,8 @@ pub enum PlotError {
     },
     /// Invalid condition for a cohort.
     #[error(
-        "{condition:?} divides no rows: {why}; write a feature, one of < <= > >= = !=, and a number or a word, such as \"age >= 40\""
+        "invalid condition {condition:?}: {why}; expected a feature, one of < <= > >= = !=, and a number or \
+         a category, e.g. \"age >= 40\""
     )]
     Condition {
         /// The given condition.
@@ -54,7 +57,7 @@ pub enum PlotError {
         why: String,
     },
     /// The results lack data that the figure requires.
-    #[error("{kind} has nothing to show: {why}")]
+    #[error("cannot draw {kind}: {why}")]
     Nothing {
         /// The kind of figure.
         kind: &'static str,
@@ -62,7 +65,7 @@ pub enum PlotError {
         why: &'static str,
     },
     /// Unknown kind of figure.
-    #[error("there is no figure {name:?}; known are {known}")]
+    #[error("unknown figure {name:?}; expected one of: {known}")]
     UnknownKind {
         /// The name.
         name: String,
@@ -70,6 +73,6 @@ pub enum PlotError {
         known: String,
     },
     /// An error of the drawing library.
-    #[error("the figure cannot be drawn: {0}")]
+    #[error("cannot draw the figure: {0}")]
     Drawing(String),
 }

@@ -42,7 +42,7 @@
 //! let scene = Kind::Waterfall.lay_out(&gathering.end(), &Options::default())?;
 //! let svg = scene.svg(Dress::Colours);
 //! assert!(svg.contains("age = 39: +1 ± 0.2"), "{svg}");
-//! assert!(scene.table.to_csv().starts_with("feature,input,value,half width of the 95 % interval\nage,39,1,0.19"));
+//! assert!(scene.table.to_csv().starts_with("feature,input,value,95% CI half-width\nage,39,1,0.19"));
 //! # Ok::<(), apportion_plots::PlotError>(())
 //! ```
 

@@ -122,7 +122,7 @@ impl Batch {
         let or_none = |given: usize, expected: usize| if given == 0 { 0 } else { expected };
         let counts = [
             ("values", self.values.len(), values),
-            ("values without players", self.base.len(), rows * outputs),
+            ("base values", self.base.len(), rows * outputs),
             ("predictions", self.predictions.len(), rows * outputs),
             ("standard errors", self.std_errors.len(), or_none(self.std_errors.len(), values)),
             ("inputs", self.inputs.len(), or_none(self.inputs.len(), rows * features)),

@@ -123,7 +123,10 @@ fn full_outputs_end_with_status_1_and_what_to_do() {
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         if !arguments[0].starts_with('-') {
             let stderr = String::from_utf8(output.stderr).unwrap();
-            assert!(stderr.contains("No space left on device") && stderr.contains("; free some space"), "{stderr}");
+            assert!(
+                stderr.contains("No space left on device") && stderr.contains("; free some space"),
+                "{stderr}"
+            );
         }
         // Where nobody can be told of it, the work is done all the same.
         let output = std::process::Command::new(&program).args(&arguments).stderr(full()).output().unwrap();

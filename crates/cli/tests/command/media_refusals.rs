@@ -248,7 +248,12 @@ fn places_that_cannot_be_written_are_refused_and_nothing_is_left() {
     let results = bench.outputs.path().join("results").to_str().unwrap().to_owned();
     image(&bench, 2, &["--overlay and --out name the same file"], &["--overlay", &results]);
     image(&bench, 1, &["--overlay", "would overwrite an input file"], &["--overlay", &fixture("digit.png")]);
-    image(&bench, 1, &["--overlay", "would overwrite an input file"], &["--overlay", &fixture("digits.onnx")]);
+    image(
+        &bench,
+        1,
+        &["--overlay", "would overwrite an input file"],
+        &["--overlay", &fixture("digits.onnx")],
+    );
     image(&bench, 1, &["--overlay", "directory /none does not exist"], &["--overlay", "/none/overlay.png"]);
     image(
         &bench,
@@ -262,7 +267,10 @@ fn places_that_cannot_be_written_are_refused_and_nothing_is_left() {
     ] {
         let output = run(&[&arguments[..], &["--out".to_owned(), place.clone()]].concat());
         assert_eq!(output.status.code(), Some(1));
-        assert!(String::from_utf8(output.stderr).unwrap().contains("would overwrite an input file"), "{place}");
+        assert!(
+            String::from_utf8(output.stderr).unwrap().contains("would overwrite an input file"),
+            "{place}"
+        );
     }
     assert_eq!(files(bench.outputs.path()), Vec::<String>::new());
 }

@@ -115,15 +115,15 @@ fn endings_say_what_is_written() {
 fn what_is_not_there_is_refused_with_what_is() {
     let (_folder, file) = results(IRIS, "r.json", &["--select", "0-4"]);
     for (more, wanted) in [
-        (&["--row", "99"][..], "row 99 is not among the results; there are 5 rows, from 0 to 4"),
-        (&["--class", "7"], "there is no output \"7\""),
-        (&["--feature", "petals"], "there is no feature \"petals\"; known are sepal length (cm)"),
-        (&["--where", "age"], "\"age\" divides no rows"),
+        (&["--row", "99"][..], "row 99 is not in the results; they contain 5 rows, from 0 to 4"),
+        (&["--class", "7"], "unknown output \"7\""),
+        (&["--feature", "petals"], "unknown feature \"petals\"; available features: sepal length (cm)"),
+        (&["--where", "age"], "invalid condition \"age\""),
         (&["--where", "age > 3"], "age"),
-        (&["--where", "\"age\" > 3"], "there is no feature \"age\""),
+        (&["--where", "\"age\" > 3"], "unknown feature \"age\""),
         (
             &["--where", "petal length (cm) > 1000"],
-            "no row meets it, as the inputs of petal length (cm) go from 1.3",
+            "no row satisfies it, as the inputs of petal length (cm) range from 1.3",
         ),
     ] {
         let kind = if more[0] == "--where" { "cohorts" } else { "scatter" };
@@ -177,11 +177,7 @@ fn files_that_hold_no_values_of_rows_are_refused() {
         format!("{{\"row\":{row},\"base\":{base},\"prediction\":{base},\"values\":{values}}}")
     };
     for (classes, rows, says) in [
-        (
-            "",
-            [row(0, "0", "[1]"), row(1, "0", "[1,2,3]")],
-            "row 0: \"values\" has 1 numbers, expected 2",
-        ),
+        ("", [row(0, "0", "[1]"), row(1, "0", "[1,2,3]")], "row 0: \"values\" has 1 numbers, expected 2"),
         ("", [row(0, "0", "[1,2]"), row(1, "[0,0]", "[1,2]")], "row 1: \"base\" has 2 numbers"),
         (
             ",\"classes\":[\"x\",\"y\",\"z\"]",

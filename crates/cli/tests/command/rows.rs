@@ -295,7 +295,7 @@ fn infinite_values_are_explained_drawn_and_read_back() {
     let page = bench.file("page.html", "");
     let output = run(&["report", "--in", &results, "--out", &page]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(std::fs::read_to_string(&page).unwrap().contains("infinite, and not among these numbers"));
+    assert!(std::fs::read_to_string(&page).unwrap().contains("infinite, and excluded here"));
     // Games that compute with values say so.
     for (more, says) in [
         (

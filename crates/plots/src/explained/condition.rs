@@ -80,7 +80,7 @@ impl FromStr for Condition {
         let is_read = condition.ways().next().is_some();
         match is_read {
             true => Ok(condition),
-            false => Err(condition.refused("it has no sign with something on both of its sides")),
+            false => Err(condition.refused("missing comparison")),
         }
     }
 }
@@ -102,7 +102,7 @@ impl Condition {
     pub fn rows(&self, explained: &Explained, output: usize) -> Result<Vec<usize>, PlotError> {
         let Read { of, comparison, number } = self.read(explained)?;
         if of != Quantity::Prediction && !explained.has_inputs() {
-            return Err(self.refused("the results have no inputs; keep them in the results"));
+            return Err(self.refused("the results contain no inputs"));
         }
         let is_met = |&row: &usize| comparison.is_met(of.number(explained, row, output), number);
         Ok((0..explained.rows()).filter(is_met).collect())
@@ -115,18 +115,18 @@ impl Condition {
             return Ok(rows);
         }
         let of = self.read(explained)?.of;
-        let rows = if explained.is_sample() { "row that is kept" } else { "row" };
+        let rows = if explained.is_sample() { "stored row" } else { "row" };
         let numbers = (0..explained.rows()).map(|row| of.number(explained, row, output));
         let known: Vec<f64> = numbers.filter(|number| !number.is_nan()).collect();
         let least = known.iter().copied().reduce(f64::min);
         let why = match (least, known.iter().copied().reduce(f64::max)) {
             (Some(least), Some(greatest)) if of.words(explained).is_empty() => format!(
-                "no {rows} meets it, as {} go from {} to {}",
+                "no {rows} satisfies it, as {} range from {} to {}",
                 of.shown(explained),
                 digits(least, 5),
                 digits(greatest, 5)
             ),
-            _ => format!("no {rows} meets it"),
+            _ => format!("no {rows} satisfies it"),
         };
         Err(self.refused(why))
     }
@@ -146,7 +146,7 @@ impl Condition {
                     let way = self.way_in_quotes().or_else(|| self.ways().next());
                     let name = way.map_or_else(String::new, |(name, ..)| name.into_owned());
                     let features = explained.heading.features.iter().map(String::as_str);
-                    format!("there is no feature {name:?}, known are {}", listed(&name, features))
+                    format!("unknown feature {name:?} (available features: {})", listed(&name, features))
                 });
                 Err(self.refused(why))
             }
@@ -204,7 +204,7 @@ fn read(explained: &Explained, of: Quantity, comparison: Comparison, text: &str)
     let inside = quoted(text).and_then(|(inside, behind)| behind.is_empty().then_some(inside));
     if !words.is_empty() {
         if is_of_order {
-            return Err(format!("{} are words, which are compared by = and != alone", of.shown(explained)));
+            return Err(format!("{} are categories, which support only = and !=", of.shown(explained)));
         }
         let code = |text: &str| words.iter().position(|word| word.trim() == text.trim());
         if let Some(code) = code(text).or_else(|| code(inside.as_deref()?)) {
@@ -214,18 +214,18 @@ fn read(explained: &Explained, of: Quantity, comparison: Comparison, text: &str)
     let text = inside.as_deref().unwrap_or(text);
     if text == "missing" {
         return match is_of_order {
-            true => Err("what is missing is compared by = and != alone".to_owned()),
+            true => Err("missing supports only = and !=".to_owned()),
             false => Ok(Read { of, comparison, number: f64::NAN }),
         };
     }
     if !words.is_empty() {
         let known = listed(text, words.iter().map(String::as_str));
-        return Err(format!("{} are never {text:?}, known are {known}", of.shown(explained)));
+        return Err(format!("{} never equal {text:?} (categories: {known})", of.shown(explained)));
     }
     // Also accept the minus sign that figures use.
     match text.trim().replace('−', "-").parse::<f64>() {
         Ok(number) if !number.is_nan() => Ok(Read { of, comparison, number }),
-        _ => Err(format!("{} are numbers, and {text:?} is none", of.shown(explained))),
+        _ => Err(format!("{} are numbers, but {text:?} is not", of.shown(explained))),
     }
 }
 

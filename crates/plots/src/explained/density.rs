@@ -23,7 +23,7 @@ impl Density {
     ///
     /// Panics if the number is not finite.
     pub fn add(&mut self, number: f64) {
-        assert!(number.is_finite(), "{number} belongs to no bin");
+        assert!(number.is_finite(), "{number} does not belong to a bin");
         let least = least_exponent(number);
         if self.counts.is_empty() {
             self.exponent = least;

@@ -289,7 +289,7 @@ impl Gathering {
 fn check_sizes(batch: &Batch) -> Result<(), PlotError> {
     for (what, numbers, may_be_missing) in [
         ("values", &batch.values, false),
-        ("values without players", &batch.base, false),
+        ("base values", &batch.base, false),
         ("predictions", &batch.predictions, false),
         ("standard errors", &batch.std_errors, true),
     ] {

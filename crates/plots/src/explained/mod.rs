@@ -204,10 +204,10 @@ impl Explained {
     pub fn place_of_row(&self, row: u64) -> Result<usize, PlotError> {
         self.kept.rows.iter().position(|&kept| kept == row).ok_or_else(|| {
             let known = match &self.kept.rows[..] {
-                [] => "there are none".to_owned(),
-                _ if self.is_sample() => format!("{} of {} rows are kept", self.rows(), self.summary.rows),
-                [only] => format!("there is row {only} alone"),
-                [first, .., last] => format!("there are {} rows, from {first} to {last}", self.rows()),
+                [] => "they contain no rows".to_owned(),
+                _ if self.is_sample() => format!("{} of {} rows are stored", self.rows(), self.summary.rows),
+                [only] => format!("they contain only row {only}"),
+                [first, .., last] => format!("they contain {} rows, from {first} to {last}", self.rows()),
             };
             PlotError::UnknownRow { row, known }
         })
@@ -228,8 +228,8 @@ impl Explained {
         let by_number = || name.parse().ok().filter(|&output: &usize| output < outputs.len() && !are_numbers);
         outputs.iter().position(|output| output == name).or_else(by_number).ok_or_else(|| {
             let known = match &outputs[..] {
-                [_] => "there is one output, without a name".to_owned(),
-                outputs => format!("known are {}", listed(name, outputs.iter().map(String::as_str))),
+                [_] => "the model has a single output, without a name".to_owned(),
+                outputs => format!("available outputs: {}", listed(name, outputs.iter().map(String::as_str))),
             };
             PlotError::UnknownOutput { name: name.to_owned(), known }
         })
@@ -244,7 +244,7 @@ impl Explained {
         let players = &self.heading.players;
         players.iter().position(|player| player == name).ok_or_else(|| PlotError::UnknownPlayer {
             name: name.to_owned(),
-            known: format!("known are {}", listed(name, players.iter().map(String::as_str))),
+            known: format!("available features: {}", listed(name, players.iter().map(String::as_str))),
         })
     }
 }

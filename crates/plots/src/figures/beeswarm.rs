@@ -36,9 +36,9 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let right = options.width - if has_inputs { RIGHT } else { 16.0 };
     let scale = Scale::new((low, high), (room + 8.0, right - 8.0));
 
-    let mut scene = Scene::new(options.width, format!("All rows: {}", value_in_words(explained, output)));
+    let mut scene = Scene::new(options.width, format!("Beeswarm: {}", value_in_words(explained, output)));
     let bottom = TOP + told.len() as f64 * LINE;
-    scene.heading((12.0, 14.0), "For whom", Anchor::Start);
+    scene.heading((12.0, 14.0), "Attributions by feature", Anchor::Start);
     scene.axis_below(&scale, (TOP, bottom), &value_in_words(explained, output));
     scene.line([(scale.place(0.0), TOP), (scale.place(0.0), bottom)], Paint::Muted, 1.0);
     let are_densities = explained.summary.rows > MOST_DOTS;
@@ -72,7 +72,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     };
     let most: Vec<String> = (0..names.len().min(3)).map(range).collect();
     scene.description = format!(
-        "The values of each feature over {}: {}. {caption}",
+        "Values of each feature over {}: {}. {caption}",
         rows_in_words(explained.summary.rows),
         most.join("; ")
     );
@@ -218,23 +218,23 @@ impl Colours {
 fn caption(explained: &Explained, shown: &[usize], are_densities: bool, left_out: usize) -> String {
     let rows = explained.summary.rows;
     let mut caption = match are_densities {
-        false => of_sample(explained, "Dots are"),
+        false => of_sample(explained, "Dots show"),
         true => {
             format!(
-                "The areas are all {rows} rows, their height the root of the density; {} rows are dots. ",
+                "Areas show all {rows} rows (height: square root of the density), dots show {} rows. ",
                 shown.len()
             )
         }
     };
     caption.push_str(&of_estimates(explained));
     if left_out > 0 {
-        caption.push_str(&format!("{left_out} features that matter less are not shown."));
+        caption.push_str(&format!("{left_out} less important features are not shown."));
     }
     caption.trim_end().to_owned()
 }
 
 fn table(explained: &Explained, players: &[usize], output: usize) -> Table {
-    let mut table = Table::new(["row", "feature", "input", "value", "half width of the 95 % interval"]);
+    let mut table = Table::new(["row", "feature", "input", "value", "95% CI half-width"]);
     for &player in players {
         for row in 0..explained.rows() {
             table.push([

@@ -48,8 +48,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let ends = (room, options.width - label);
     let (scale, is_cut) = size_bar::scale(of_told.iter().flatten().copied(), others, ends);
     let mut scene =
-        Scene::new(options.width, format!("Cohorts: mean size of the {}", value_in_words(explained, output)));
-    scene.heading((12.0, 14.0), "For whom what matters", Anchor::Start);
+        Scene::new(options.width, format!("Cohorts: mean |{}|", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "Feature importance by cohort", Anchor::Start);
     let top = legend::draw(&mut scene, TOP, &entries(&cohorts, options.width)) + 8.0;
     let line = cohorts.len() as f64 * BAR + GAP;
     let bottom = top + names.len() as f64 * line;
@@ -68,7 +68,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     }
     let mut caption = caption(explained, &cohorts);
     if is_cut {
-        caption.push_str(" The bars of the others are cut.");
+        caption.push_str(" The bars for “others” are truncated.");
     }
     scene.caption(bottom + 42.0, &caption);
     let most = names.first().map_or("", String::as_str);
@@ -79,7 +79,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
             format!("{} ({}, {})", digits(*size, 3), cohort.name, rows_in_words(cohort.rows.len() as u64))
         })
         .collect();
-    scene.description = format!("The mean size of {most} is {}. {caption}", of_most.join(", "));
+    scene.description = format!("Mean |value| of {most}: {}. {caption}", of_most.join(", "));
     scene.table = table(explained, &cohorts, &players, &all);
     Ok(scene)
 }
@@ -89,7 +89,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 /// removed, because they have no mean.
 fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, PlotError> {
     if let Some(condition) = options.cohorts.get(MOST) {
-        return Err(condition.refused("figures tell six cohorts apart, and this would be the seventh"));
+        return Err(condition.refused("a figure shows at most six cohorts, and this is the seventh"));
     }
     let mut cohorts = Vec::new();
     for condition in &options.cohorts {
@@ -148,7 +148,7 @@ fn entries(cohorts: &[Cohort], width: f64) -> Vec<(Paint, String)> {
 }
 
 fn caption(explained: &Explained, cohorts: &[Cohort]) -> String {
-    let mut caption = of_sample(explained, "Means are of");
+    let mut caption = of_sample(explained, "Means use");
     let mut times = vec![0; explained.rows()];
     cohorts.iter().flat_map(|cohort| &cohort.rows).for_each(|&row| times[row] += 1);
     let is_several = times.iter().any(|&times| times > 1);
@@ -159,16 +159,15 @@ fn caption(explained: &Explained, cohorts: &[Cohort]) -> String {
     }
     caption.push_str(match explained.are_estimates() {
         true => {
-            "Whiskers are the 95 % interval of the mean for rows like these, and beyond it the mean error of the estimates in full."
+            "Whiskers: 95% confidence interval of the mean over similar rows, plus the mean estimation error."
         }
-        false => "Values are exact; whiskers are the 95 % interval of the mean for rows like these.",
+        false => "Values are exact. Whiskers: 95% confidence interval of the mean over similar rows.",
     });
     caption
 }
 
 fn table(explained: &Explained, cohorts: &[Cohort], players: &[usize], sizes: &[Vec<Size>]) -> Table {
-    let mut table =
-        Table::new(["feature", "cohort", "rows", "mean |value|", "half width of the 95 % interval"]);
+    let mut table = Table::new(["feature", "cohort", "rows", "mean |value|", "95% CI half-width"]);
     for &player in players {
         for (cohort, &(size, half)) in cohorts.iter().zip(&sizes[player]) {
             table.push([

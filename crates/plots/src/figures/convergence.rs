@@ -41,7 +41,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         None => (0..explained.rows()).filter_map(|row| course(explained, row)).collect(),
     };
     if all.is_empty() {
-        let why = "no run looked at its error; explain with an accuracy (`--until`), and keep certificates in the results";
+        let why = "the results contain no interim checks; explain with a tolerance (`--until`), and keep \
+                   the certificates";
         return Err(PlotError::Nothing { kind: "convergence", why });
     }
     let count = all.len();
@@ -56,20 +57,20 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     };
     let (least, greatest) = ends(|look| look.1);
     let x = Scale::logarithmic(ends(|look| look.0), (LEFT + 8.0, options.width - 24.0));
-    let mut scene = Scene::new(options.width, "Convergence: bounds of errors over what is tolerated");
+    let mut scene = Scene::new(options.width, "Convergence: error bound / tolerance");
     let head = match told {
-        Some(row) => format!("{}: until it is accurate", explained.row_name(row)),
-        None => "Until it is accurate".to_owned(),
+        Some(row) => format!("{}: convergence", explained.row_name(row)),
+        None => "Convergence".to_owned(),
     };
     scene.heading((12.0, 14.0), shortened(&head, options.width - 24.0, FONT + 1.5), Anchor::Start);
-    let entries = [(WITHIN, "ended within what is tolerated"), (ABOVE, "ended above it")]
+    let entries = [(WITHIN, "ended within the tolerance"), (ABOVE, "ended above the tolerance")]
         .map(|(paint, text)| (paint, text.to_owned()));
     let is_shown = |paint: Paint| courses.iter().any(|course| (paint == WITHIN) == course.is_within());
     let entries: Vec<(Paint, String)> = entries.into_iter().filter(|&(paint, _)| is_shown(paint)).collect();
     let top = legend::draw(&mut scene, TOP, &entries) + 12.0;
     let bottom = top + HEIGHT;
     let y = Scale::logarithmic((least.min(1.0), greatest.max(1.0)), (bottom, top)).with_room(0.04, 0.04);
-    scene.axis_left(&y, (LEFT, options.width - 16.0), "bound of the error / tolerance");
+    scene.axis_left(&y, (LEFT, options.width - 16.0), "error bound / tolerance");
     scene.axis_below(&x, (top, bottom), "evaluations");
     draw_border(&mut scene, y.place(1.0));
     let place = |&(evaluations, share): &(f64, f64)| -> Point {
@@ -116,7 +117,7 @@ fn draw_course(
     let paint = if course.is_within() { WITHIN } else { ABOVE };
     let (evaluations, share) = course.last();
     let says = format!(
-        "{}: {} of the tolerance after {} evaluations",
+        "{}: {} × tolerance after {} evaluations",
         explained.row_name(course.row),
         digits(share, 3),
         digits(evaluations, 9)
@@ -146,17 +147,17 @@ fn caption(explained: &Explained, all: &[Course], shown: usize, told: Option<usi
     };
     if told.is_none() {
         caption.push_str(&match (all.len(), explained.rows()) {
-            (1, 1) => "The looks of one row at its error. ".to_owned(),
-            (looked, rows) => format!("{looked} of {} with looks at the error. ", rows_in_words(rows as u64)),
+            (1, 1) => "Interim checks of one row. ".to_owned(),
+            (looked, rows) => format!("{looked} of {} with interim checks. ", rows_in_words(rows as u64)),
         });
     }
     if shown < all.len() {
-        caption.push_str(&format!("{shown} of these are drawn. "));
+        caption.push_str(&format!("{shown} of these are shown. "));
     }
     if told.is_none() {
-        caption.push_str(&of_sample(explained, "Kept are"));
+        caption.push_str(&of_sample(explained, "Based on"));
     }
-    caption.push_str("Dots are last looks; at the dashed line, the bound is what is tolerated.");
+    caption.push_str("Dots mark the last checks, the dashed line the tolerance.");
     caption
 }
 
@@ -164,7 +165,7 @@ fn description(all: &[Course], caption: &str) -> String {
     let within = all.iter().filter(|course| course.is_within()).count();
     let (least, greatest) = extent::of(all.iter().map(|course| course.last().0));
     format!(
-        "{within} of {} ended within what is tolerated, after {} to {} evaluations. {caption}",
+        "{within} of {} ended within the tolerance, after {} to {} evaluations. {caption}",
         rows_in_words(all.len() as u64),
         digits(least, 9),
         digits(greatest, 9)
@@ -172,7 +173,7 @@ fn description(all: &[Course], caption: &str) -> String {
 }
 
 fn table(explained: &Explained, courses: &[&Course]) -> Table {
-    let mut table = Table::new(["row", "evaluations", "bound of the error / tolerance"]);
+    let mut table = Table::new(["row", "evaluations", "error bound / tolerance"]);
     for course in courses {
         for &(evaluations, share) in &course.looks {
             table.push([(explained.kept.rows[course.row] as f64).into(), evaluations.into(), share.into()]);

@@ -27,18 +27,19 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         (Step::Player(player), Some(row)) => labels::with_input(explained, row, *player),
         (Step::Player(player), None) => labels::of_player(explained, *player).into(),
         (Step::Others, _) => format!("{} others", rest.len()).into(),
-        (Step::Undivided, _) => "left undivided".to_owned().into(),
+        (Step::Undivided, _) => "unattributed".to_owned().into(),
     };
     let names: Vec<Label> = steps.iter().map(name).collect();
     let ways: Vec<Vec<f64>> = rows.iter().map(|&row| way(explained, output, row, &steps, rest)).collect();
 
     let room = labels::room(names.iter().map(|name| name.text.as_str()), options.width);
     let scale = Scale::new(extent::of(ways.iter().flatten().copied()), (room + 12.0, options.width - 20.0));
-    let mut scene = Scene::new(options.width, format!("Decisions: {}", value_in_words(explained, output)));
+    let mut scene =
+        Scene::new(options.width, format!("Decision plot: {}", value_in_words(explained, output)));
     let bottom = TOP + steps.len() as f64 * LINE;
     let head = match told_row {
-        Some(row) => format!("{} among others", explained.row_name(row)),
-        None => "From the base to the predictions".to_owned(),
+        Some(row) => format!("{} among other rows", explained.row_name(row)),
+        None => "From the base value to the predictions".to_owned(),
     };
     scene.heading((12.0, 14.0), shortened(&head, options.width - 24.0, FONT + 1.5), Anchor::Start);
     scene.axis_below(&scale, (TOP, bottom), &output_in_words(explained, output));
@@ -75,7 +76,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     scene.caption(bottom + 42.0, &caption);
     let most: Vec<&str> = names.iter().take(3).map(|name| name.text.as_str()).collect();
     scene.description = format!(
-        "The ways of {} from the base to predictions from {} to {}; the last steps are {}. {caption}",
+        "Paths of {} from the base value to predictions between {} and {}; the last steps are {}. {caption}",
         rows_in_words(rows.len() as u64),
         digits(paints.least, 4),
         digits(paints.greatest, 4),
@@ -206,18 +207,18 @@ fn draw_told(
 }
 
 fn caption(explained: &Explained, shown: usize, is_one_told: bool) -> String {
-    let mut caption = of_sample(explained, "Kept are");
+    let mut caption = of_sample(explained, "Based on");
     match explained.rows() {
         1 => caption.push_str("One row. "),
-        kept if shown == kept => caption.push_str(&format!("All {kept} are drawn. ")),
+        kept if shown == kept => caption.push_str(&format!("All {kept} are shown. ")),
         kept => caption
-            .push_str(&format!("{shown} of {kept} are drawn, from the least prediction to the greatest. ")),
+            .push_str(&format!("{shown} of {kept} are shown, from the smallest to the largest prediction. ")),
     }
     if shown > 1 {
-        caption.push_str("Colours go from the least prediction to the greatest. ");
+        caption.push_str("Colour: from the smallest to the largest prediction. ");
     }
     if is_one_told {
-        caption.push_str("Inputs beside names are those of the thick line. ");
+        caption.push_str("Inputs next to names belong to the thick line. ");
     }
     caption.push_str(&of_estimates(explained));
     caption.trim_end().to_owned()

@@ -85,7 +85,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         .map(|block| format!("{} {}", block.name.text, signed(block.value, 3)))
         .collect();
     scene.description = format!(
-        "From the base {} to the prediction {}: {}. {caption}",
+        "From the base value {} to the prediction {}: {}. {caption}",
         digits(base, 5),
         digits(prediction, 5),
         most.join(", ")
@@ -154,7 +154,7 @@ fn draw_block(scene: &mut Scene, block: &Block, scale: &Scale) {
 /// Marks base value and prediction above the axis. Moves their texts apart if they would overlap.
 fn draw_ends(scene: &mut Scene, scale: &Scale, base: f64, prediction: f64) {
     let y = 42.0;
-    let mut ends = [("base", base), ("prediction", prediction)].map(|(name, number)| {
+    let mut ends = [("base value", base), ("prediction", prediction)].map(|(name, number)| {
         let text = format!("{name} {}", digits(number, 4));
         let half = 0.5 * width_of(&text, SMALL) + 5.0;
         (scene.within(scale.place(number), half), half, text, scale.place(number))
@@ -245,16 +245,16 @@ fn caption(explained: &Explained, row: usize, options: &Options, unnamed: usize)
     let output = options.output;
     let mut halves = (0..explained.players()).map(|player| explained.half_width(row, player, output));
     let mut caption = match (explained.are_estimates(), halves.any(|half| half > 0.0)) {
-        (true, true) => "Lines below blocks are as long as the 95 % intervals of the values.".to_owned(),
-        (true, false) => "Nothing is known of the errors of the values.".to_owned(),
-        (false, _) => "The values are exact.".to_owned(),
+        (true, true) => "Lines below the blocks: 95% confidence intervals of the values.".to_owned(),
+        (true, false) => "The errors of the values are unknown.".to_owned(),
+        (false, _) => "Values are exact.".to_owned(),
     };
     let left = explained.left_undivided(row, output);
     if !explained.heading.is_efficient && left != 0.0 {
-        caption.push_str(&format!(" {} of the prediction is left undivided.", signed(left, 3)));
+        caption.push_str(&format!(" {} of the prediction is unattributed.", signed(left, 3)));
     }
     if unnamed > 0 {
-        caption.push_str(&format!(" Blocks without room for a name: {unnamed}."));
+        caption.push_str(&format!(" Blocks too small for a name: {unnamed}."));
     }
     caption
 }

@@ -40,7 +40,7 @@ struct Line {
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     if explained.heading.groups.is_empty() {
-        let why = "the features are in no groups; explain with groups (`--groups`)";
+        let why = "the results contain no groups; explain with groups (`--groups`)";
         return Err(PlotError::Nothing { kind: "groups", why });
     }
     let output = options.output;
@@ -59,13 +59,13 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let ends_of_groups = of_groups.map(|line| line.size.0 + line.size.1);
     let (scale, _) = size_bar::scale(lines.iter().map(with_error), ends_of_groups, ends);
     let mut scene =
-        Scene::new(options.width, format!("Groups: mean size of the {}", value_in_words(explained, output)));
-    scene.heading((12.0, 14.0), "What matters, by groups", Anchor::Start);
-    let entries = [(OF_GROUP, "a group: |sum of its values|"), (OF_FEATURE, "a feature: |value|")]
+        Scene::new(options.width, format!("Groups: mean |{}|", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "Group importance", Anchor::Start);
+    let entries = [(OF_GROUP, "group: |sum of its values|"), (OF_FEATURE, "feature: |value|")]
         .map(|(paint, text)| (paint, text.to_owned()));
     let top = legend::draw(&mut scene, TOP, &entries) + 8.0;
     let bottom = top + lines.len() as f64 * LINE;
-    let axis = format!("mean over rows of the size of the {}", value_in_words(explained, output));
+    let axis = format!("mean |{}| over rows", value_in_words(explained, output));
     scene.axis_below(&scale, (top, bottom), &axis);
     let height = |place: usize| top + (place as f64 + 0.5) * LINE;
     for (place, line) in lines.iter().enumerate() {
@@ -81,14 +81,14 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 
     let mut caption = caption(explained, left_out);
     if lines.iter().any(|line| line.size.0 + line.size.1 > scale.range().1) {
-        caption.push_str(" Whiskers without an end go on.");
+        caption.push_str(" Open-ended whiskers extend beyond the axis.");
     }
     scene.caption(bottom + 42.0, &caption);
     let mut first: Vec<&Line> = lines.iter().filter(|line| line.depth == 0).collect();
     first.sort_by(|a, b| b.size.0.total_cmp(&a.size.0));
     let most: Vec<String> =
         first.iter().take(3).map(|line| format!("{} {}", line.name, digits(line.size.0, 3))).collect();
-    scene.description = format!("Of the groups those that matter most are {}. {caption}", most.join(", "));
+    scene.description = format!("The most important groups: {}. {caption}", most.join(", "));
     scene.table = table(explained, &lines);
     Ok(scene)
 }
@@ -216,30 +216,25 @@ fn draw_bar(scene: &mut Scene, line: &Line, y: f64, scale: &Scale) {
 fn caption(explained: &Explained, left_out: usize) -> String {
     let mut caption = match explained.is_sample() {
         false => format!("Over {}. ", rows_in_words(explained.summary.rows)),
-        true => of_sample(explained, "Means are of"),
+        true => of_sample(explained, "Means use"),
     };
     caption.push_str(match (explained.rows(), explained.are_estimates()) {
-        (1, false) => "Its values are exact.",
-        (1, true) => "Whiskers are the 95 % intervals of its values, those of groups summed.",
-        (_, false) => "Values are exact; whiskers are the 95 % interval of the mean for rows like these.",
+        (1, false) => "Values are exact.",
+        (1, true) => "Whiskers: 95% confidence intervals of its values, summed within groups.",
+        (_, false) => "Values are exact. Whiskers: 95% confidence interval of the mean over similar rows.",
         (_, true) => {
-            "Whiskers are the 95 % interval of the mean for rows like these, and beyond it the mean error of the estimates in full."
+            "Whiskers: 95% confidence interval of the mean over similar rows, plus the mean estimation error."
         }
     });
     if left_out > 0 {
-        caption.push_str(&format!(" {left_out} more groups or features have no room."));
+        caption.push_str(&format!(" {left_out} more groups or features are not shown."));
     }
     caption
 }
 
 fn table(explained: &Explained, lines: &[Line]) -> Table {
-    let mut table = Table::new([
-        "group or feature",
-        "depth",
-        "features",
-        "mean |sum of values|",
-        "half width of the 95 % interval",
-    ]);
+    let mut table =
+        Table::new(["group or feature", "depth", "features", "mean |sum of values|", "95% CI half-width"]);
     for line in lines {
         let names: Vec<&str> =
             line.players.iter().map(|&player| explained.heading.players[player].as_str()).collect();

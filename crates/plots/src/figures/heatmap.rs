@@ -51,8 +51,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let beside = RIGHT.max(width_of(&signed(most, 2), SMALL) + BESIDE_NUMBERS);
     let has_bars = options.width >= LEAST_WIDTH_WITH_BARS;
     let right = options.width - beside - if has_bars { BARS } else { 0.0 };
-    let mut scene = Scene::new(options.width, format!("All rows: {}", value_in_words(explained, output)));
-    scene.heading((12.0, 14.0), "Row by row", Anchor::Start);
+    let mut scene = Scene::new(options.width, format!("Heatmap: {}", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "Attributions by row", Anchor::Start);
     draw_predictions(&mut scene, &predictions, &scale, (room, right));
     let height = names.len() as f64 * LINE;
     let pixels = lines.iter().flatten().map(|&value| pixel(value / most)).collect();
@@ -80,13 +80,14 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     scene.small_within(
         0.5 * (room + right),
         bottom + 12.0,
-        "rows, from the greatest prediction to the least",
+        "rows, from the largest to the smallest prediction",
     );
     let caption = caption(explained, columns.len());
     scene.caption(bottom + 26.0, &caption);
     let most: Vec<&str> = names.iter().take(3).map(String::as_str).collect();
     scene.description = format!(
-        "The values of each feature in {} from the greatest prediction, {}, to the least, {}; those that matter most are {}. {caption}",
+        "Values of each feature in {} from the largest prediction, {}, to the smallest, {}; the most \
+         important: {}. {caption}",
         rows_in_words(explained.rows() as u64),
         digits(prediction(rows[0]), 4),
         digits(prediction(rows[rows.len() - 1]), 4),
@@ -169,7 +170,7 @@ fn draw_bars(
         let y = COLOURS + place as f64 * LINE + 3.0;
         let wide = if most > 0.0 { (size / most).min(1.1) * (BARS - 16.0) } else { 0.0 };
         let paint = if place < told.len() { Paint::Series(0) } else { Paint::Missing };
-        let says = format!("{name}: mean size {}", digits(size, 4));
+        let says = format!("{name}: mean |value| {}", digits(size, 4));
         let mark = Mark { player: told.get(place).copied(), row: None, says };
         scene.rectangle((left + 4.0, y), (wide.max(1.0), LINE - 6.0), paint, mark);
     }
@@ -177,12 +178,12 @@ fn draw_bars(
 
 fn caption(explained: &Explained, columns: usize) -> String {
     let kept = explained.rows();
-    let mut caption = of_sample(explained, "Columns are");
+    let mut caption = of_sample(explained, "Columns show");
     if columns < kept {
         caption
-            .push_str(&format!("Each of {columns} columns is the mean of {} rows or so. ", kept / columns));
+            .push_str(&format!("Each of {columns} columns is the mean of about {} rows. ", kept / columns));
     }
-    caption.push_str("Colours are full from the 98th percentile of sizes on. ");
+    caption.push_str("Colours saturate at the 98th percentile of |value|. ");
     caption.push_str(&of_estimates(explained));
     caption.trim_end().to_owned()
 }

@@ -23,7 +23,7 @@ const OPAQUE: f64 = 0.8;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let Some(Medium::Image { width, height, segments, pixels }) = &explained.heading.medium else {
-        let why = "the results are not those of an image; explain one";
+        let why = "the results contain no image; explain an image";
         return Err(PlotError::Nothing { kind: "image", why });
     };
     let row = options.place_of_row(explained)?;
@@ -60,7 +60,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         |&player: &usize| format!("{} {}", labels::of_player(explained, player), signed(values[player], 3));
     let first: Vec<String> = explained.by_size(row, output).iter().take(3).map(told).collect();
     scene.description = format!(
-        "An image of {width} × {height} pixels in {} segments, of which those that matter most are {}. {caption}",
+        "An image of {width} × {height} pixels in {} segments; the most important: {}. {caption}",
         explained.players(),
         first.join(", ")
     );
@@ -84,7 +84,7 @@ fn blended(under: Option<Rgb>, share: f64) -> [u8; 4] {
 
 fn caption(explained: &Explained, (row, output): (usize, usize)) -> String {
     let mut caption = format!(
-        "From the base {} to the prediction {}. ",
+        "From the base value {} to the prediction {}. ",
         digits(explained.base(row, output), 4),
         digits(explained.prediction(row, output), 4)
     );
@@ -92,7 +92,8 @@ fn caption(explained: &Explained, (row, output): (usize, usize)) -> String {
         let players = explained.players();
         let unsure = (0..players).filter(|&player| explained.is_sign_unsure(row, player, output)).count();
         caption.push_str(&format!(
-            "Values are estimates: of {unsure} of {players} segments the 95 % interval holds zero, or the error is unknown. "
+            "Values are estimates: for {unsure} of {players} segments the 95% confidence interval contains \
+             zero, or the error is unknown. "
         ));
     }
     caption.trim_end().to_owned()

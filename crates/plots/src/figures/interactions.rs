@@ -41,11 +41,9 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let cell = ((options.width - room - RIGHT) / players.len() as f64).min(CELL);
     let above = names.iter().map(|name| width_of(name, SMALL) + 10.0).fold(30.0, f64::max).min(ABOVE);
     let top = TOP + above;
-    let mut scene = Scene::new(
-        options.width,
-        format!("Interactions: mean size of the {}", value_in_words(explained, output)),
-    );
-    scene.heading((12.0, 14.0), "What works together", Anchor::Start);
+    let mut scene =
+        Scene::new(options.width, format!("Interactions: mean |{}|", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "Interactions", Anchor::Start);
     let strongest = pairs.strongest(&players);
     let most = strongest.map_or(0.0, |(.., strength)| strength);
     let most_alone = players.iter().map(|&player| pairs.strength(player, player)).fold(0.0, f64::max);
@@ -70,7 +68,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
             } else {
                 format!("{} and {}", names[line], names[column])
             };
-            let says = format!("{of}: mean size {}", digits(strength, 4));
+            let says = format!("{of}: mean absolute value {}", digits(strength, 4));
             let at = (room + column as f64 * cell, y);
             scene.shapes.push(Shape::Rectangle {
                 at: (at.0 + 0.5, at.1 + 0.5),
@@ -92,7 +90,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     scene.description = match strongest.filter(|(.., strength)| *strength > 0.0) {
         None => format!("No two features interact. {caption}"),
         Some((one, other, strength)) => format!(
-            "The strongest interaction is that of {} and {}: {} in the mean of sizes. {caption}",
+            "Strongest interaction: {} and {}, mean absolute value {}. {caption}",
             labels::of_player(explained, one),
             labels::of_player(explained, other),
             digits(strength, 3)
@@ -115,18 +113,18 @@ fn draw_number(scene: &mut Scene, at: (f64, f64), cell: f64, number: f64) {
 
 fn caption(explained: &Explained, left_out: usize) -> String {
     let diagonal = match explained.heading.interactions {
-        Some(Form::Index) => "stand the values of features",
-        _ => "stands what their values have beside interactions",
+        Some(Form::Index) => "values of the features",
+        _ => "main effects",
     };
     let mut caption = format!(
-        "Means of sizes over {}. On the diagonal, in grey, {diagonal}.",
+        "Mean absolute values over {}. Diagonal (grey): {diagonal}.",
         rows_in_words(explained.summary.rows)
     );
     if explained.heading.interactions == Some(Form::Remainder) {
-        caption.push_str(" Each of a pair has half of its interaction.");
+        caption.push_str(" Each feature of a pair receives half of its interaction.");
     }
     if left_out > 0 {
-        caption.push_str(&format!(" {left_out} features that matter less are not shown."));
+        caption.push_str(&format!(" {left_out} less important features are not shown."));
     }
     caption
 }

@@ -117,22 +117,23 @@ impl Kind {
     /// Returns a description of one line.
     pub fn line(self) -> &'static str {
         match self {
-            Self::Waterfall => "One row: from the base to the prediction, step by step.",
-            Self::Bar => "How much each feature matters over all rows: the mean size of its values.",
-            Self::Beeswarm => "The values of all rows, feature by feature, in the colours of their inputs.",
+            Self::Waterfall => "How each feature moves one prediction from the base value.",
+            Self::Bar => "Feature importance: mean absolute value over all rows.",
+            Self::Beeswarm => "Attributions of all rows by feature, coloured by feature value.",
             Self::Scatter => {
-                "One feature: its value against its input, in the colours of the feature that it interacts with most."
+                "Attributions of one feature against its input, coloured by the feature that it interacts \
+                 with most."
             }
-            Self::Force => "One row: what pushes its prediction up, against what pushes it down.",
-            Self::Heatmap => "The values of all rows side by side, those with like predictions together.",
-            Self::Interactions => "How much pairs of features interact over all rows, as a matrix.",
-            Self::Network => "How much pairs of features interact over all rows, as lines between them.",
-            Self::Decision => "The values of rows as paths from the base to the prediction.",
-            Self::Cohorts => "How much each feature matters in cohorts of rows, side by side.",
-            Self::Convergence => "Runs until an accuracy: the bound of the error against evaluations.",
-            Self::Groups => "Groups, and groups within groups, with what each gives.",
-            Self::Text => "A text, its words in the colours of their values.",
-            Self::Image => "An image under the colours of its parts' values.",
+            Self::Force => "Features that push one prediction up, against those that push it down.",
+            Self::Heatmap => "Attributions of all rows as a matrix, sorted by prediction.",
+            Self::Interactions => "Interactions of feature pairs over all rows, as a matrix.",
+            Self::Network => "Interactions of feature pairs over all rows, as a network.",
+            Self::Decision => "Attributions of rows as paths from the base value to the prediction.",
+            Self::Cohorts => "Feature importance in cohorts of rows, side by side.",
+            Self::Convergence => "Error bound against evaluations, for runs with a tolerance.",
+            Self::Groups => "Importance of groups and of the groups within them.",
+            Self::Text => "A text with its words coloured by attribution.",
+            Self::Image => "An image overlaid with the attributions of its segments.",
         }
     }
 
@@ -172,7 +173,7 @@ impl Kind {
     pub fn lay_out(self, explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
         let outputs = explained.outputs();
         if options.output >= outputs {
-            let known = format!("there are {outputs}, counted from 0");
+            let known = format!("there are {outputs} outputs, counted from 0");
             return Err(PlotError::UnknownOutput { name: options.output.to_string(), known });
         }
         if let Some(player) = [options.player, options.partner]
@@ -184,7 +185,7 @@ impl Kind {
             return Err(PlotError::UnknownPlayer { name: player.to_string(), known });
         }
         if explained.players() == 0 || explained.rows() == 0 {
-            let why = "there are no rows, or no features; explain at least one row";
+            let why = "the results contain no rows or no features; explain at least one row";
             return Err(PlotError::Nothing { kind: self.name(), why });
         }
         // In a narrower figure, only the names would fit.

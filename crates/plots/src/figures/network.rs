@@ -35,8 +35,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         (middle.0 + radius * turn(place).sin(), middle.1 - radius * turn(place).cos())
     };
     let mut scene =
-        Scene::new(options.width, format!("Network: mean size of the {}", value_in_words(explained, output)));
-    scene.heading((12.0, 14.0), "What works together", Anchor::Start);
+        Scene::new(options.width, format!("Network: mean |{}|", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "Interaction network", Anchor::Start);
     let strongest = pairs.strongest(&players);
     let lowest = draw_names(&mut scene, &names, &|place| at(place, radius), radius);
     draw_lines(&mut scene, &pairs, &players, &names, &|place| at(place, radius));
@@ -46,7 +46,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let shares: Vec<f64> =
         players.iter().map(|&player| if largest > 0.0 { size(player) / largest } else { 0.0 }).collect();
     for (place, &player) in players.iter().enumerate() {
-        let says = format!("{}: mean size {}", names[place], digits(size(player), 4));
+        let says = format!("{}: mean |value| {}", names[place], digits(size(player), 4));
         scene.shapes.push(Shape::Dots {
             points: vec![at(place, radius)],
             rows: Vec::new(),
@@ -57,17 +57,17 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     }
 
     let mut caption = format!(
-        "Over {}: the areas of circles are mean sizes of values, the widths of lines mean sizes of interactions.",
+        "Over {}. Circle area: mean |value|; line width: mean |interaction|.",
         rows_in_words(explained.summary.rows)
     );
     if count > players.len() {
-        caption.push_str(&format!(" {} features that matter less are not shown.", count - players.len()));
+        caption.push_str(&format!(" {} less important features are not shown.", count - players.len()));
     }
     scene.caption((middle.1 + radius + LARGEST).max(lowest) + 14.0, &caption);
     scene.description = match strongest.filter(|(.., strength)| *strength > 0.0) {
         None => format!("No two features interact. {caption}"),
         Some((one, other, strength)) => format!(
-            "The thickest line is that of {} and {}: {} in the mean of sizes. {caption}",
+            "The thickest line connects {} and {}: mean |interaction| {}. {caption}",
             labels::of_player(explained, one),
             labels::of_player(explained, other),
             digits(strength, 3)
@@ -92,7 +92,7 @@ fn draw_lines(
     let most = lines.last().map_or(1.0, strength);
     for (one, other) in lines {
         let found = strength(&(one, other));
-        let says = format!("{} and {}: mean size {}", names[one], names[other], digits(found, 4));
+        let says = format!("{} and {}: mean |interaction| {}", names[one], names[other], digits(found, 4));
         scene.shapes.push(Shape::Line {
             points: vec![at(one), at(other)],
             paint: Paint::Series(0),

@@ -5,7 +5,7 @@ use crate::scene::{Cell, Table};
 
 /// Returns the numbers of a row: the players by descending absolute value, then base value and prediction.
 pub(super) fn of_row(explained: &Explained, row: usize, output: usize) -> Table {
-    let mut table = Table::new(["feature", "input", "value", "half width of the 95 % interval"]);
+    let mut table = Table::new(["feature", "input", "value", "95% CI half-width"]);
     for player in explained.by_size(row, output) {
         table.push([
             explained.heading.players[player].clone().into(),
@@ -15,7 +15,7 @@ pub(super) fn of_row(explained: &Explained, row: usize, output: usize) -> Table 
         ]);
     }
     for (name, number) in
-        [("base", explained.base(row, output)), ("prediction", explained.prediction(row, output))]
+        [("base value", explained.base(row, output)), ("prediction", explained.prediction(row, output))]
     {
         table.push([name.into(), Cell::Text(String::new()), number.into(), Cell::Number(0.0)]);
     }

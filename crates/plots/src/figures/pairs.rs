@@ -21,8 +21,7 @@ impl<'a> Pairs<'a> {
     pub(super) fn of(explained: &'a Explained, output: usize, kind: &'static str) -> Result<Self, PlotError> {
         let strengths = &explained.summary.interactions[..];
         if strengths.is_empty() {
-            let why =
-                "the results have values and no interactions; give it results of `explain --interactions`";
+            let why = "the results contain no interactions; use results of `explain --interactions`";
             return Err(PlotError::Nothing { kind, why });
         }
         Ok(Self { strengths, players: explained.players(), outputs: explained.outputs(), output })

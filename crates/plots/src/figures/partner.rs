@@ -122,6 +122,6 @@ mod tests {
             assert_eq!(found.player, 2);
             assert!((found.strength - wanted.strength).abs() < 1e-12, "{unit}: {found:?}");
         }
-        assert_eq!(strongest_partner(&of(1.0), 1, 0), None, "values that are all zero leave nothing open");
+        assert_eq!(strongest_partner(&of(1.0), 1, 0), None, "values that are all zero have no variance");
     }
 }

@@ -35,7 +35,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
             .unwrap_or_default(),
     };
     let Some(feature) = explained.only_feature(player) else {
-        let why = "the results have no inputs of single features; explain features rather than groups, and keep inputs in the results";
+        let why = "the results contain no inputs of single features; explain features rather than groups, \
+                   and keep the inputs";
         return Err(PlotError::Nothing { kind: "scatter", why });
     };
     let partner = match options.partner {
@@ -228,16 +229,19 @@ fn draw_bar_of_colours(
 }
 
 fn caption(explained: &Explained, player: usize, partner: Option<Partner>) -> String {
-    let mut caption = of_sample(explained, "Dots are");
+    let mut caption = of_sample(explained, "Dots show");
     if let Some(partner) = partner {
         let name = labels::of_player(explained, partner.player);
         caption.push_str(&match (partner.is_known, partner.strength) {
-            (_, strength) if strength.is_nan() => format!("Colours are the inputs of {name}. "),
+            (_, strength) if strength.is_nan() => format!("Colour: {name}. "),
             (true, strength) => {
-                format!("Colours are the inputs of {name}, with which it interacts most (mean size {}). ", digits(strength, 3))
+                format!(
+                    "Colour: {name}, the strongest interaction (mean absolute value {}). ",
+                    digits(strength, 3)
+                )
             }
             (false, strength) => format!(
-                "Colours are the inputs of {name}: lines in them tell {} % of what deciles of {} leave open. ",
+                "Colour: {name} (explains {}% of the variance left within {} deciles). ",
                 digits(100.0 * strength, 2),
                 labels::of_player(explained, player)
             ),
@@ -245,7 +249,7 @@ fn caption(explained: &Explained, player: usize, partner: Option<Partner>) -> St
     }
     if explained.are_estimates() {
         caption.push_str(match explained.rows() <= MOST_INTERVALS {
-            true => "Lines are 95 % intervals of the values.",
+            true => "Lines: 95% confidence intervals of the values.",
             false => "Values are estimates; their intervals are in the table.",
         });
     }
@@ -276,7 +280,7 @@ fn description(
 }
 
 fn table(explained: &Explained, player: usize, output: usize, partner: Option<Partner>) -> Table {
-    let mut table = Table::new(["row", "input", "value", "half width of the 95 % interval"]);
+    let mut table = Table::new(["row", "input", "value", "95% CI half-width"]);
     table
         .columns
         .extend(partner.map(|partner| format!("input of {}", explained.heading.players[partner.player])));

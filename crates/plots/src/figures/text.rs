@@ -34,7 +34,7 @@ struct Fragment {
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let Some(Medium::Text { text, spans }) = &explained.heading.medium else {
-        let why = "the results are not those of a text; explain one";
+        let why = "the results contain no text; explain a text";
         return Err(PlotError::Nothing { kind: "text", why });
     };
     let row = options.place_of_row(explained)?;
@@ -75,7 +75,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         )
     };
     let first: Vec<String> = explained.by_size(row, output).iter().take(3).map(told).collect();
-    scene.description = format!("What matters most is {}. {caption}", first.join(", "));
+    scene.description = format!("Most important: {}. {caption}", first.join(", "));
     scene.table = numbers::of_row(explained, row, output);
     Ok(scene)
 }
@@ -216,18 +216,19 @@ fn draw_ground(
 
 fn caption(explained: &Explained, (row, output): (usize, usize), is_whole: bool) -> String {
     let mut caption = format!(
-        "From the base {} to the prediction {}. ",
+        "From the base value {} to the prediction {}. ",
         digits(explained.base(row, output), 4),
         digits(explained.prediction(row, output), 4)
     );
     if (0..explained.players()).any(|player| explained.is_sign_unsure(row, player, output)) {
-        caption
-            .push_str("Dashes are below words whose 95 % interval holds zero, or whose error is unknown. ");
+        caption.push_str(
+            "Dashes mark words whose 95% confidence interval contains zero, or whose error is unknown. ",
+        );
     } else if explained.are_estimates() {
-        caption.push_str("No word has a 95 % interval that holds zero. ");
+        caption.push_str("No 95% confidence interval contains zero. ");
     }
     if !is_whole {
-        caption.push_str("The end of the text has no room. ");
+        caption.push_str("The end of the text is not shown. ");
     }
     caption.trim_end().to_owned()
 }

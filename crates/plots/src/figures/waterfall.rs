@@ -73,7 +73,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     // Each line ends at the steps, so that it does not cross a number.
     let ends = [
         ("prediction", prediction, TOP - 14.0, (TOP - 6.0, TOP + 0.5 * LINE)),
-        ("base", base, bottom + 44.0, (bottom - 0.5 * LINE, bottom)),
+        ("base value", base, bottom + 44.0, (bottom - 0.5 * LINE, bottom)),
     ];
     for (name, number, y, (from, to)) in ends {
         scene.dashed([(scale.place(number), from), (scale.place(number), to)], Paint::Muted, 1.0);
@@ -101,7 +101,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     if steps.iter().enumerate().flat_map(ends).any(is_beyond) {
         scene.caption(
             scene.height,
-            "The whisker without an end goes on: the errors of the others are added up.",
+            "Open-ended whiskers extend beyond the axis; the error of “others” is the sum over those \
+             features.",
         );
     }
     scene.description = description(explained, row, options, &steps);
@@ -134,7 +135,7 @@ fn steps(explained: &Explained, row: usize, options: &Options) -> Vec<Step> {
     }
     let left = explained.left_undivided(row, output);
     if !explained.heading.is_efficient && left != 0.0 {
-        let name = "left undivided".to_owned().into();
+        let name = "unattributed".to_owned().into();
         steps.push(Step { name, value: left, half_width: 0.0, paint: Paint::Missing, player: None });
     }
     steps
@@ -170,11 +171,11 @@ fn description(explained: &Explained, row: usize, options: &Options, steps: &[St
     let most: Vec<String> =
         steps.iter().take(3).map(|step| format!("{} {}", step.name.text, signed(step.value, 3))).collect();
     let errors = match explained.are_estimates() {
-        true => " Whiskers are 95 % intervals of the values.",
-        false => " The values are exact.",
+        true => " Whiskers: 95% confidence intervals of the values.",
+        false => " Values are exact.",
     };
     format!(
-        "From the base {} to the prediction {}: {}{}.{errors}",
+        "From the base value {} to the prediction {}: {}{}.{errors}",
         digits(explained.base(row, output), 5),
         digits(explained.prediction(row, output), 5),
         most.join(", "),

@@ -33,10 +33,10 @@ pub(crate) fn of_estimates(explained: &Explained) -> String {
     }
     let halves = explained.summary.half_widths.iter().copied().filter(|half| !half.is_nan());
     match halves.reduce(f64::max) {
-        None => "Values are estimates, and nothing is known of their errors. ".to_owned(),
+        None => "Values are estimates with unknown errors. ".to_owned(),
         Some(0.0) => String::new(),
         Some(most) => format!(
-            "Values are estimates: their 95 % intervals are ± {} at most in the mean of a feature. ",
+            "Values are estimates: the mean 95% CI half-width of a feature is at most {}. ",
             digits(most, 2)
         ),
     }

@@ -143,13 +143,13 @@ impl<'e> Report<'e> {
         page.html.raw("<meta name=\"color-scheme\" content=\"light dark\">");
         page.html.element("title", &[], &title);
         page.html.raw("<style>").made(&style).raw("</style></head>\n<body>");
-        page.html.raw("<a class=\"skip\" href=\"#content\">Skip to the content</a>");
+        page.html.raw("<a class=\"skip\" href=\"#content\">Skip to content</a>");
         page.html.raw("<header><h1>").text(&title).raw("</h1>");
         sections::navigation(&mut page);
         page.html.raw("</header>\n<main id=\"content\" tabindex=\"-1\">");
         sections::write(&mut page)?;
-        page.html.raw("</main>\n<footer><p>Made by Apportion ").text(env!("CARGO_PKG_VERSION"));
-        page.html.raw(". The page asks for nothing from the net.</p></footer>\n");
+        page.html.raw("</main>\n<footer><p>Created with Apportion ").text(env!("CARGO_PKG_VERSION"));
+        page.html.raw(". Self-contained: loads nothing from the network.</p></footer>\n");
         let data = page.data.json(self.given.explained, &page.outputs, &page.places);
         page.html.raw("<script type=\"application/json\" id=\"data\">").made(&data).raw("</script>");
         page.html.raw("<script>").made(SCRIPT).raw("</script></body></html>\n");
@@ -159,11 +159,12 @@ impl<'e> Report<'e> {
     fn check_pairs(&self) -> Result<(), PlotError> {
         let Some(pairs) = self.given.pairs else { return Ok(()) };
         let why = if pairs.heading.interactions.is_none() {
-            "what was given as interactions are none; explain with interactions"
+            "the results passed as interactions contain none; use results of `explain --interactions`"
         } else if pairs.heading.players != self.given.explained.heading.players
             || pairs.heading.outputs != self.given.explained.heading.outputs
         {
-            "the interactions are of other features or outputs than the values; explain both with the same model"
+            "the interactions have other features or outputs than the values; explain both with the same \
+             model"
         } else {
             return Ok(());
         };

@@ -190,12 +190,8 @@ impl<'r> Page<'r> {
             // These figures have one line per row, which the table of rows already contains.
             "heatmap" | "decision" => {
                 let table = format!("#rows-{output}");
-                self.html.raw("<p class=\"note\">").element(
-                    "a",
-                    &[("href", &table)],
-                    "The numbers behind it",
-                );
-                self.html.raw(" are those of the rows.</p>");
+                self.html.raw("<p class=\"note\">").element("a", &[("href", &table)], "The row table");
+                self.html.raw(" contains the data.</p>");
             }
             "beeswarm" | "scatter" => {
                 table::write(&mut self.html, &scene.table, Numbers::Known, &label, &file);

@@ -19,9 +19,9 @@ pub(super) enum Numbers {
 pub(super) fn write(html: &mut Html, table: &Table, numbers: Numbers, title: &str, file: &str) {
     let lines = table.lines.len();
     html.open("details", &[("class", "numbers"), ("data-file", file)]);
-    html.element("summary", &[], "The numbers behind it");
+    html.element("summary", &[], "Data");
     if lines > MOST_LINES {
-        html.element("p", &[("class", "note")], &format!("The first {MOST_LINES} of {lines} lines."));
+        html.element("p", &[("class", "note")], &format!("First {MOST_LINES} of {lines} rows"));
     }
     lines_of(html, table, numbers, title);
     html.close("details");

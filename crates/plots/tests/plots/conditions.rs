@@ -72,20 +72,20 @@ fn conditions_are_met_by_their_rows() {
 #[test]
 fn conditions_that_cannot_be_read_are_refused() {
     for (condition, says) in [
-        ("", "no sign"),
-        ("age", "no sign"),
-        ("age >=", "no sign"),
-        (">= 3", "no sign"),
-        ("agee >= 3", "no feature \"agee\", known are age, city"),
-        ("age >= old", "\"old\" is none"),
-        ("age >= NaN", "\"NaN\" is none"),
-        ("age > missing", "by = and != alone"),
-        ("city < Paris", "by = and != alone"),
-        ("city = Rome", "never \"Rome\", known are Paris, New York"),
-        ("city = new york", "never \"new york\", known are New York, Paris"),
-        ("\"agee\" >= 3", "no feature \"agee\", known are age, city"),
-        ("\"age >= 3", "no feature \"\\\"age\""),
-        ("prediction >= high", "predictions are numbers, and \"high\" is none"),
+        ("", "missing comparison"),
+        ("age", "missing comparison"),
+        ("age >=", "missing comparison"),
+        (">= 3", "missing comparison"),
+        ("agee >= 3", "unknown feature \"agee\" (available features: age, city"),
+        ("age >= old", "\"old\" is not"),
+        ("age >= NaN", "\"NaN\" is not"),
+        ("age > missing", "only = and !="),
+        ("city < Paris", "only = and !="),
+        ("city = Rome", "never equal \"Rome\" (categories: Paris, New York)"),
+        ("city = new york", "never equal \"new york\" (categories: New York, Paris)"),
+        ("\"agee\" >= 3", "unknown feature \"agee\" (available features: age, city"),
+        ("\"age >= 3", "unknown feature \"\\\"age\""),
+        ("prediction >= high", "predictions are numbers, but \"high\" is not"),
     ] {
         match rows(condition) {
             Err(error @ PlotError::Condition { .. }) => {
@@ -133,10 +133,10 @@ fn cohorts_are_the_rows_that_meet_conditions_and_the_others() {
 #[test]
 fn conditions_that_no_row_meets_are_refused_with_what_there_is() {
     for (conditions, says) in [
-        (&["age > 1000"][..], "no row meets it, as the inputs of age go from 0 to 80"),
-        (&["age > 60", "age < 0"], "\"age < 0\" divides no rows: no row meets it"),
-        (&["prediction < 0"], "no row meets it, as predictions go from 0 to 9"),
-        (&["city = missing"], "no row meets it; write"),
+        (&["age > 1000"][..], "no row satisfies it, as the inputs of age range from 0 to 80"),
+        (&["age > 60", "age < 0"], "invalid condition \"age < 0\": no row satisfies it"),
+        (&["prediction < 0"], "no row satisfies it, as predictions range from 0 to 9"),
+        (&["city = missing"], "no row satisfies it; expected"),
     ] {
         let mut options = Options::default();
         options.cohorts = conditions.iter().map(|condition| condition.parse().unwrap()).collect();

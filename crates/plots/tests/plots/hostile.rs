@@ -83,7 +83,7 @@ fn cases() -> Vec<(&'static str, Results)> {
     add("all of one sign", of(12, 1), &|results| {
         results.values.iter_mut().for_each(|value| *value = -value.abs());
     });
-    add("left undivided", of(12, 1), &|results| results.is_efficient = false);
+    add("unattributed", of(12, 1), &|results| results.is_efficient = false);
     add("words", of(12, 1), &|results| {
         results.words = hostile_names();
         results.inputs.iter_mut().step_by(4).enumerate().for_each(|(at, code)| *code = (at % 12) as f64);
@@ -155,12 +155,12 @@ fn errors_that_are_unknown_are_never_zero() {
         [Kind::Waterfall, Kind::Force, Kind::Bar, Kind::Beeswarm, Kind::Scatter, Kind::Cohorts, Kind::Groups]
     {
         let table = kind.lay_out(&results.explained(kind), &Options::default()).unwrap().table;
-        let column = table.columns.iter().position(|name| name.starts_with("half width")).unwrap();
+        let column = table.columns.iter().position(|name| name.ends_with("half-width")).unwrap();
         let is_known = |line: &&Vec<Cell>| !matches!(line[column], Cell::Number(half) if half.is_nan());
         // Base value and prediction are not estimates.
         let known: Vec<_> = table.lines.iter().filter(is_known).map(|line| line[0].clone()).collect();
         assert!(
-            known.iter().all(|name| *name == "base".into() || *name == "prediction".into()),
+            known.iter().all(|name| *name == "base value".into() || *name == "prediction".into()),
             "{kind}: {known:?}"
         );
     }

@@ -177,7 +177,7 @@ fn players_beyond_forty_are_summed() {
 #[test]
 fn twelve_outputs_have_figures_and_the_page_says_so() {
     let many = page(&Results::of(&FEW, 4, 15));
-    assert!(many.contains("There are figures for the 12 of 15 outputs whose values are the largest."));
+    assert!(many.contains("Figures show the 12 of 15 outputs with the largest values."));
     assert!(many.contains("data-output=\"11\"") && !many.contains("data-output=\"12\""));
     assert!(!page(&Results::of(&FEW, 4, 1)).contains("class=\"output\""));
 }
@@ -195,11 +195,11 @@ fn many_rows_are_a_sample_that_the_page_tells_of() {
     let data = data(&page);
     let rows = data["rows"].as_u64().unwrap();
     assert!((5000..10_000).contains(&rows), "{rows}");
-    assert!(page.contains(&format!("This page holds {rows} of them one by one")));
+    assert!(page.contains(&format!("The report stores {rows} individual rows")));
     let drawn = STANDARD.decode(data["drawn"].as_str().unwrap()).unwrap();
     let drawn: Vec<u32> = drawn.chunks(4).map(|part| u32::from_be_bytes(part.try_into().unwrap())).collect();
     assert!(drawn.is_sorted() && drawn.last().is_some_and(|&last| u64::from(last) < rows), "{drawn:?}");
-    assert!(page.contains(&format!("Figures have dots of {} rows", drawn.len())));
+    assert!(page.contains(&format!("Scatter points show {} rows", drawn.len())));
     assert!(page == Report::new(&explained).html().unwrap(), "the same results make the same bytes");
 }
 
@@ -214,7 +214,7 @@ fn small_pages_are_small() {
 #[test]
 fn without_rows_there_is_a_page_that_says_so() {
     let page = page(&Results::of(&FEW, 0, 2));
-    assert!(page.contains("There are no rows, so there are no figures."));
+    assert!(page.contains("The results contain no rows, so there are no figures."));
     assert!(!page.contains("<svg") && page.contains("id=\"words\"") && !page.contains("id=\"importance\""));
 }
 
@@ -234,14 +234,17 @@ fn interactions_are_those_of_the_same_players() {
 #[test]
 fn what_is_promised_depends_on_how_values_were_found() {
     let exact = page(&Results::of(&FEW, 9, 1));
-    assert!(exact.contains("exact, up to rounding") && exact.contains("sum to its prediction, to within"));
+    assert!(
+        exact.contains("Exact up to floating-point rounding")
+            && exact.contains("attributions = prediction (largest deviation")
+    );
     let mut results = Results::of(&FEW, 9, 1).estimated();
     results.std_errors[3] = f64::NAN;
     results.is_efficient = false;
     let estimated = page(&results);
-    assert!(estimated.contains("about 95 of 100 such intervals"));
-    assert!(estimated.contains("The errors of 1 of the 36 values that are kept are not known"));
-    assert!(estimated.contains("do not divide all of a prediction"));
+    assert!(estimated.contains("pointwise 95% confidence intervals"));
+    assert!(estimated.contains("The errors of 1 of the 36 stored values are unknown"));
+    assert!(estimated.contains("These values are not additive"));
     assert!(estimated.contains("Widest interval") || estimated.contains("widest interval"));
-    assert!(estimated.contains("9 rows of 9 have a certificate"));
+    assert!(estimated.contains("Certificates for 9 rows of 9"));
 }

@@ -9,8 +9,8 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
         Some(command) => {
             page.html.paragraph(match page.given.is_abridged {
                 true => {
-                    "This command made the page. Arguments of the program after --predict are not shown (…), as they may contain passwords \
-                     and tokens; the option --show-command shows them."
+                    "Created by this command. Arguments of the program after --predict are hidden (…), as \
+                     they may contain passwords and tokens; --show-command shows them."
                 }
                 false => "Running this command on the same results reproduces this report byte for byte, except for the timing:",
             });
@@ -18,7 +18,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
             page.html.open("pre", &attributes).element("code", &[], &shown(command)).close("pre");
         }
         None => {
-            page.html.paragraph("The command that made this page was not told.");
+            page.html.paragraph("The command was not recorded.");
         }
     }
     Ok(())

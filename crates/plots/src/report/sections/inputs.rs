@@ -18,7 +18,7 @@ const LINE: f64 = 18.0;
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     let explained = page.explained;
     if explained.summary.inputs.is_empty() {
-        page.html.paragraph("The results have no inputs.");
+        page.html.paragraph("The results contain no inputs.");
         return Ok(());
     }
     let features = page.data.features();
@@ -26,7 +26,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     let all = format!("Over all {}.", counted(explained.summary.rows, "row"));
     page.html.paragraph(&match left {
         0 => all,
-        _ => format!("{all} {left} features that matter less are left out."),
+        _ => format!("{all} {left} less important features are not shown."),
     });
     page.html.raw("<div class=\"cards small\">");
     for feature in features {
@@ -47,14 +47,14 @@ fn scene(explained: &Explained, feature: usize) -> Scene {
         _ => numbers(&mut scene, inputs),
     };
     let missing = match (inputs.missing, explained.summary.rows) {
-        (0, _) => "None is missing.".to_owned(),
+        (0, _) => "No missing values.".to_owned(),
         (missing, rows) => {
-            format!("{missing} missing ({} %).", digits(100.0 * missing as f64 / rows.max(1) as f64, 2))
+            format!("{missing} missing ({}%).", digits(100.0 * missing as f64 / rows.max(1) as f64, 2))
         }
     };
     let infinite = match inputs.infinite {
         0 => String::new(),
-        infinite => format!(" {} infinite, and not among these numbers.", counted_are(infinite)),
+        infinite => format!(" {} infinite, and excluded here.", counted_are(infinite)),
     };
     let caption = format!("{says} {missing}{infinite}");
     scene.height += scene.paragraph((12.0, scene.height), WIDTH - 24.0, caption.trim()) + 6.0;
@@ -125,8 +125,8 @@ fn words(scene: &mut Scene, explained: &Explained, feature: usize, counts: &[(f6
     }
     scene.height = TOP + counts.len().min(MOST_WORDS) as f64 * LINE + 8.0;
     match counts.len().saturating_sub(MOST_WORDS) {
-        0 => format!("{} in all.", counted(counts.len() as u64, "word")),
-        more => format!("{} in all, {more} of them not shown.", counted(counts.len() as u64, "word")),
+        0 => format!("{}.", counted(counts.len() as u64, "distinct value")),
+        more => format!("{}, {more} of them not shown.", counted(counts.len() as u64, "distinct value")),
     }
 }
 
