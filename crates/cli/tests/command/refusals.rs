@@ -113,7 +113,7 @@ fn groups_that_are_none_are_refused_with_the_features() {
     let groups = "0;1,2,3,4,5,6,7,8,9";
     let method = ["--value", "owen", "--groups", groups, "--method", "product-space-true-marginal"];
     let one_row = &[&method[..], &["--background-select", "0"]].concat();
-    bench.refuses_options(1, &["a single one", "background", "product-space"], one_row);
+    bench.refuses_options(1, &["a single scenario", "background", "product-space"], one_row);
 }
 
 #[test]

@@ -8,8 +8,9 @@ use apportion_values::SolutionConcept;
 pub enum GraphError {
     /// The neighbourhoods have more coalitions than the limit.
     #[error(
-        "{value} takes more than the {limit} coalitions that are allowed: the neighbourhood of player {player}, of {size} players, has at \
-         least {coalitions}, and all of them together have more; take a smaller order, fewer players (patches, words, groups), {instead}, or a higher limit"
+        "{value} requires more coalitions than the limit of {limit}: the neighbourhood of player {player}, \
+         with {size} players, has at least {coalitions}, and all of them together have more; use a smaller \
+         order, fewer players (patches, words, groups), {instead}, or a higher limit"
     )]
     Neighbourhood {
         /// The requested value.
@@ -28,9 +29,10 @@ pub enum GraphError {
     },
     /// The neighbourhoods together have more coalitions than the limit.
     #[error(
-        "neighbourhoods of order {order} have at least {} coalitions in all, more than the {limit} that are allowed; that of \
-         player {player} is the largest, with {nodes} players and 2^{nodes} of them; take a smaller order, fewer players (patches, words, \
-         groups), C-Shapley, whose coalitions are connected, local sampling, or a higher limit",
+        "neighbourhoods of order {order} have at least {} coalitions in total, more than the limit of \
+         {limit}; the largest, that of player {player}, has {nodes} players and 2^{nodes} coalitions; use a \
+         smaller order, fewer players (patches, words, groups), C-Shapley (connected coalitions only), local \
+         sampling, or a higher limit",
         in_figures(*coalitions)
     )]
     LocalCoalitions {
@@ -47,8 +49,8 @@ pub enum GraphError {
     },
     /// The graph has more connected coalitions than the limit.
     #[error(
-        "the graph has at least {at_least} connected coalitions, more than the {limit} that are allowed; take a C-Shapley value of small \
-         order, fewer players (patches, words, groups), {instead}, or a higher limit"
+        "the graph has at least {at_least} connected coalitions, more than the limit of {limit}; use a \
+         C-Shapley value of small order, fewer players (patches, words, groups), {instead}, or a higher limit"
     )]
     ConnectedCoalitions {
         /// The count at which counting stopped.
@@ -60,8 +62,8 @@ pub enum GraphError {
     },
     /// The order of the regression is zero, or it has more connected coalitions than the limit.
     #[error(
-        "the regression of order {order} has no connected coalitions, or more than the {limit} that are allowed: its order is at least 1; take a \
-         smaller one, fewer players (patches, words, groups), or a higher limit"
+        "invalid order {order} of the regression: must be at least 1 and have at most {limit} connected \
+         coalitions; use a smaller order, fewer players (patches, words, groups), or a higher limit"
     )]
     ConnectedSets {
         /// The given order.

@@ -24,11 +24,12 @@ pub enum EstimatorError {
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
     /// The game has no players.
-    #[error("the game has no players; there is nobody to attribute anything to")]
+    #[error("the game has no players")]
     NoPlayers,
     /// A value is not finite.
     #[error(
-        "the value of player {player} (output {output}) by {method} is {value}: differences of the game's values are larger than any number; divide what the model says by a constant, such as 1e10"
+        "the value of player {player} (output {output}) by {method} is {value}: differences of the coalition \
+         values overflow; divide the model output by a constant, such as 1e10"
     )]
     NotFinite {
         /// The name of the method.
@@ -42,33 +43,36 @@ pub enum EstimatorError {
     },
     /// The budget is smaller than the minimum of the method.
     #[error(
-        "{method} needs a budget of at least {least} evaluations for {players} players (v(∅) and v(N) included); {given} were given"
+        "{method} requires a budget of at least {min} evaluations for {players} players (including v(∅) and \
+         v(N)), got {actual}"
     )]
     Budget {
         /// The name of the method.
         method: &'static str,
         /// The given number of evaluations.
-        given: usize,
+        actual: usize,
         /// The minimum number of evaluations of the method.
-        least: usize,
+        min: usize,
         /// The number of players of the game.
         players: usize,
     },
     /// The number of draws is out of range.
     #[error(
-        "{given} draws were asked for; give {}", if least == most { format!("{least}, one for each scenario of the game") } else { format!("{least} to {most}") }
+        "invalid number of draws {actual}; expected {}",
+        if min == max { format!("{min} (one per scenario of the game)") } else { format!("{min} to {max}") }
     )]
     Draws {
         /// The requested number of draws.
-        given: usize,
+        actual: usize,
         /// The minimum number of draws.
-        least: usize,
+        min: usize,
         /// The maximum number of draws.
-        most: usize,
+        max: usize,
     },
     /// The method uses each scenario once, but the game has a single scenario.
     #[error(
-        "{method} uses each scenario of the game once, and this game has a single one: give a background of many rows, or use {instead}"
+        "{method} uses each scenario of the game once, but this game has a single scenario; use a background \
+         of many rows, or {instead}"
     )]
     OneScenario {
         /// The name of the method.
@@ -77,7 +81,7 @@ pub enum EstimatorError {
         instead: &'static str,
     },
     /// The game does not have this player.
-    #[error("there is no player {player} among the {players} that have values, which are numbered from 0")]
+    #[error("unknown player {player}; expected one of the {players} that have values, numbered from 0")]
     UnknownPlayer {
         /// The requested player.
         player: usize,
@@ -85,7 +89,7 @@ pub enum EstimatorError {
         players: usize,
     },
     /// The method does not estimate this value.
-    #[error("{method} estimates {estimates}, not {value}; ask for one of those, or use {instead}")]
+    #[error("{method} does not support {value}, only {estimates}; use {instead}")]
     OtherValue {
         /// The name of the method.
         method: &'static str,
@@ -98,7 +102,8 @@ pub enum EstimatorError {
     },
     /// The method does not estimate this interaction index.
     #[error(
-        "{method} does not estimate the {index} indices; enumerate all coalitions, or ask a tree ensemble"
+        "{method} does not support the index {index}; use exact enumeration, or a tree method for tree \
+         ensembles"
     )]
     OtherIndex {
         /// The name of the method.

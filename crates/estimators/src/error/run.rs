@@ -5,38 +5,40 @@
 #[non_exhaustive]
 pub enum RunError {
     /// A setting of [`Until`](crate::Until) is out of range.
-    #[error("{what} {given} cannot be asked for; give {wanted}")]
+    #[error("invalid {what} {actual}: must be {expected}")]
     Until {
         /// The name of the setting.
         what: &'static str,
         /// The given number.
-        given: f64,
+        actual: f64,
         /// The valid values.
-        wanted: &'static str,
+        expected: &'static str,
     },
     /// The given range of the game is smaller than the range of the observed values.
     #[error(
-        "a range of {given} was given, but values of the game already differ by {seen}; give the largest value less the least"
+        "invalid range {actual}: values of the game already differ by {seen}; expected the largest value \
+         minus the smallest"
     )]
     Range {
         /// The given range.
-        given: f64,
+        actual: f64,
         /// The largest observed value minus the smallest.
         seen: f64,
     },
     /// The budget exceeds the number of evaluations that a run can remember.
     #[error(
-        "a run remembers what it evaluates, at most {most} coalitions of this game; {given} evaluations were asked for"
+        "{actual} evaluations exceed the {max} coalitions of this game that a run can store; lower the budget"
     )]
     TooManyEvaluations {
         /// The requested number of evaluations.
-        given: usize,
+        actual: usize,
         /// The maximum number of evaluations.
-        most: usize,
+        max: usize,
     },
     /// The checkpoint belongs to a different run.
     #[error(
-        "the checkpoint is of another {what}: it has {stored}, this run has {wanted}; resume with what it was made of, or start anew"
+        "the checkpoint belongs to a run with a different {what}: it has {stored}, this run has {expected}; \
+         resume with the original {what}, or restart"
     )]
     OtherCheckpoint {
         /// The property that differs.
@@ -44,9 +46,9 @@ pub enum RunError {
         /// Its value in the checkpoint.
         stored: String,
         /// Its value in the run to resume.
-        wanted: String,
+        expected: String,
     },
     /// The checkpoint is truncated or corrupt.
-    #[error("the checkpoint was cut off or changed since it was written; start anew")]
+    #[error("the checkpoint is truncated or corrupt; restart the run")]
     SpoiledCheckpoint,
 }

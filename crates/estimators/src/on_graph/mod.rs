@@ -31,16 +31,18 @@ fn sampling(value: &Value, method: LocalMethod, of_shapley: bool) -> Option<Box<
 }
 
 specs! {
-    ON_GRAPH = "on-graph" variant: "exact values on a graph, from the coalitions that they are made of",
+    ON_GRAPH = "on-graph" variant: "exact values on a graph, from the coalitions that they depend on",
         |value| match value {
             Value::OnGraph(value, graph) => Some(Box::new(OnGraph::new(graph.clone(), value.clone()))),
             _ => None,
         };
-    L_SHAPLEY_PERMUTATION = "l-shapley-permutation": "each player's contributions to random coalitions of its neighbourhood",
+    L_SHAPLEY_PERMUTATION = "l-shapley-permutation":
+        "contributions of each player to random coalitions of its neighbourhood",
         |value| sampling(value, LocalMethod::Contributions, true);
     L_SHAPLEY_LEVERAGE = "l-shapley-leverage": "Leverage SHAP in the neighbourhood of each player",
         |value| sampling(value, LocalMethod::Regression, true);
-    LOCAL_MONTE_CARLO = "local-monte-carlo": "the contributions to random coalitions of a neighbourhood, of other semivalues than Shapley",
+    LOCAL_MONTE_CARLO = "local-monte-carlo":
+        "contributions to random coalitions of a neighbourhood, for semivalues other than Shapley",
         |value| sampling(value, LocalMethod::Contributions, false);
     L_BANZHAF_KERNEL = "l-banzhaf-kernel": "Kernel Banzhaf in the neighbourhood of each player",
         |value| sampling(value, LocalMethod::Regression, false);

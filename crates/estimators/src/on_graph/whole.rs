@@ -127,7 +127,7 @@ impl OnGraph {
                 method: NAME,
                 estimates: "L-Shapley, C-Shapley and Myerson values",
                 value: Box::new(self.value.clone().into()),
-                instead: "the definition on up to 25 players",
+                instead: "exact enumeration for up to 25 players",
             }),
         }
     }
@@ -187,8 +187,8 @@ impl Estimator for OnGraph {
         if budget < least {
             return Err(EstimatorError::Budget {
                 method: NAME,
-                given: budget,
-                least,
+                actual: budget,
+                min: least,
                 players: game.players(),
             });
         }

@@ -40,7 +40,7 @@ impl Feasible {
         let least = total.abs() / (players as f64).sqrt();
         // Allow for rounding error.
         if bound < least * (1.0 - 4.0 * f64::EPSILON) {
-            return Err(GradientError::NormBound { given: bound, least, output }.into());
+            return Err(GradientError::NormBound { actual: bound, min: least, output }.into());
         }
         let radius = ((bound - least) * (bound + least)).max(0.0).sqrt();
         Ok(Self::Disc { centre: total / players as f64, radius })

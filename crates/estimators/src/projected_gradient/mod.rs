@@ -227,15 +227,14 @@ impl ProjectedGradient {
     fn check(&self) -> Result<()> {
         self.step.check()?;
         if self.batch == 0 {
-            return Err(GradientError::Batch { given: self.batch }.into());
+            return Err(GradientError::Batch { actual: self.batch }.into());
         }
-        for (name, bound) in
-            [("D, of the norm,", self.set.norm_bound()), ("C, of the values,", self.value_bound)]
+        for (name, bound) in [("D on the norm", self.set.norm_bound()), ("C on the values", self.value_bound)]
         {
             if let Some(given) = bound
                 && !(given > 0.0 && given.is_finite())
             {
-                return Err(GradientError::Bound { name, given }.into());
+                return Err(GradientError::Bound { name, actual: given }.into());
             }
         }
         Ok(())
@@ -317,6 +316,6 @@ impl Estimator for ProjectedGradient {
 }
 
 specs! {
-    SGD = "sgd": "projected stochastic gradient on the regression of Shapley values",
+    SGD = "sgd": "projected stochastic gradient descent on the regression for Shapley values",
         |_| Some(Box::new(ProjectedGradient::default()));
 }

@@ -31,7 +31,11 @@ impl StepSize {
             Self::Inverse => (1.0, true),
             Self::Delayed(delay) => (delay, delay >= 0.0),
         };
-        if is_right && given.is_finite() { Ok(()) } else { Err(GradientError::StepSize { given }.into()) }
+        if is_right && given.is_finite() {
+            Ok(())
+        } else {
+            Err(GradientError::StepSize { actual: given }.into())
+        }
     }
 
     /// Returns γ_t, t from 1.

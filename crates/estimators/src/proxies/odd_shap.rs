@@ -148,6 +148,7 @@ impl Estimator for OddShap {
 
 specs! {
     ODD_SHAP = "odd-shap" variant:
-        "OddSHAP as published: a regression of the odd part on players and the odd products that boosted trees find",
+        "OddSHAP as published: a regression of the odd part on players and on odd products selected by \
+         boosted trees",
         |value| semivalue(value).filter(|value| *value == Semivalue::Shapley).map(|_| Box::new(OddShap::default()) as Box<dyn Estimator>);
 }

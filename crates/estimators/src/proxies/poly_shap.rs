@@ -177,6 +177,7 @@ fn boxed(value: &apportion_values::Value, estimator: PolyShap) -> Option<Box<dyn
 specs! {
     POLY_SHAP = "poly-shap" variant: "PolySHAP as published: a regression on all players and pairs of players",
         |value| boxed(value, PolyShap::default());
-    POLY_SHAP_3 = "poly-shap-3" variant: "PolySHAP on all products of up to three players, with pairs of coalitions",
+    POLY_SHAP_3 = "poly-shap-3" variant:
+        "PolySHAP on all products of up to three players, with paired coalitions",
         |value| boxed(value, PolyShap::cubic());
 }

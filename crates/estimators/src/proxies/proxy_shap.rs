@@ -99,9 +99,10 @@ fn boxed(value: &Value, is_adjusted: bool) -> Option<Box<dyn Estimator>> {
 }
 
 specs! {
-    PROXY_SHAP = "proxy-shap" variant: "ProxySHAP as published: the values of boosted trees that are fitted to the sample",
+    PROXY_SHAP = "proxy-shap" variant:
+        "ProxySHAP as published: the values of boosted trees fitted to the sample",
         |value| boxed(value, false);
     PROXY_SHAP_ADJUSTED = "proxy-shap-adjusted" variant:
-        "ProxySHAP, and maximum sample reuse of what the trees leave",
+        "ProxySHAP, and maximum sample reuse of the residuals of the trees",
         |value| boxed(value, true);
 }

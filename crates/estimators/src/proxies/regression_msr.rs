@@ -243,14 +243,16 @@ fn boxed(value: &Value, proxy: RegressionProxy, is_crossed: bool) -> Option<Box<
 
 specs! {
     REGRESSION_MSR = "regression-msr" variant:
-        "Regression MSR as published: boosted trees fitted to the sample, and maximum sample reuse of what they leave",
+        "Regression MSR as published: boosted trees fitted to the sample, and maximum sample reuse of their \
+         residuals",
         |value| boxed(value, RegressionProxy::Trees, false);
     REGRESSION_MSR_CROSSED = "regression-msr-crossed" variant:
-        "Regression MSR, every coalition judged by trees that have not seen it",
+        "Regression MSR, cross-fitted: the residual of each coalition is from trees not fitted to it",
         |value| boxed(value, RegressionProxy::Trees, true);
-    REGRESSION_MSR_LINEAR = "regression-msr-linear" variant: "Regression MSR with a linear model in place of trees",
+    REGRESSION_MSR_LINEAR = "regression-msr-linear" variant:
+        "Regression MSR with a linear model instead of trees",
         |value| boxed(value, RegressionProxy::Linear, false);
     REGRESSION_MSR_LINEAR_CROSSED = "regression-msr-linear-crossed" variant:
-        "Regression MSR with a linear model, every coalition judged by one that has not seen it",
+        "Regression MSR with a linear model, cross-fitted",
         |value| boxed(value, RegressionProxy::Linear, true);
 }

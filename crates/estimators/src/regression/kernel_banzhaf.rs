@@ -185,7 +185,7 @@ impl KernelBanzhaf {
             Some(LeastSquaresForm::Centred { p }) => Ok(p),
             _ => Err(EstimatorError::OtherValue {
                 method: self.name(),
-                estimates: "the Banzhaf value and weighted Banzhaf values",
+                estimates: "Banzhaf and weighted Banzhaf values",
                 value: Box::new(self.value()),
                 instead: "monte-carlo or msr",
             }),
@@ -388,28 +388,30 @@ fn boxed(value: &Value, pairing: Pairing, draws: Draws, intercept: bool) -> Opti
 }
 
 specs! {
-    KERNEL_BANZHAF = "kernel-banzhaf": "Kernel Banzhaf as published: pairs with replacement; a regression. Of (weighted) Banzhaf values",
+    KERNEL_BANZHAF = "kernel-banzhaf":
+        "Kernel Banzhaf as published: a regression on pairs drawn with replacement; for (weighted) Banzhaf \
+         values",
         |value| boxed(value, Pairing::Paired, Draws::WithReplacement, true);
     KERNEL_BANZHAF_WITHOUT_REPLACEMENT = "kernel-banzhaf-without-replacement": "Kernel Banzhaf without replacement",
         |value| boxed(value, Pairing::Paired, Draws::FixedCounts, true);
     KERNEL_BANZHAF_BERNOULLI = "kernel-banzhaf-bernoulli" variant:
-        "Kernel Banzhaf, pairs entering independently, the budget met in expectation",
+        "Kernel Banzhaf with Bernoulli sampling of pairs, which meets the budget in expectation",
         |value| boxed(value, Pairing::Paired, Draws::Bernoulli, true);
-    KERNEL_BANZHAF_UNPAIRED = "kernel-banzhaf-unpaired": "Kernel Banzhaf without pairs, an ablation",
+    KERNEL_BANZHAF_UNPAIRED = "kernel-banzhaf-unpaired": "Kernel Banzhaf without pairs (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::WithReplacement, true);
     KERNEL_BANZHAF_UNPAIRED_WITHOUT_REPLACEMENT = "kernel-banzhaf-unpaired-without-replacement" variant:
-        "Kernel Banzhaf without pairs and without replacement, an ablation",
+        "Kernel Banzhaf without pairs and without replacement (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::FixedCounts, true);
     KERNEL_BANZHAF_UNPAIRED_BERNOULLI = "kernel-banzhaf-unpaired-bernoulli" variant:
-        "Kernel Banzhaf without pairs, coalitions entering independently, an ablation",
+        "Kernel Banzhaf without pairs, with Bernoulli sampling (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::Bernoulli, true);
     KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT = "kernel-banzhaf-unpaired-without-intercept" variant:
-        "Kernel Banzhaf without pairs and without an intercept, an ablation",
+        "Kernel Banzhaf without pairs and without an intercept (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::WithReplacement, false);
     KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_AND_REPLACEMENT = "kernel-banzhaf-unpaired-without-intercept-and-replacement" variant:
-        "Kernel Banzhaf without pairs, intercept or replacement, an ablation",
+        "Kernel Banzhaf without pairs, intercept or replacement (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::FixedCounts, false);
     KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_BERNOULLI = "kernel-banzhaf-unpaired-without-intercept-bernoulli" variant:
-        "Kernel Banzhaf without pairs or intercept, coalitions entering independently, an ablation",
+        "Kernel Banzhaf without pairs or intercept, with Bernoulli sampling (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::Bernoulli, false);
 }

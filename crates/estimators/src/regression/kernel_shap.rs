@@ -90,7 +90,8 @@ impl Estimator for KernelShap {
 }
 
 specs! {
-    KERNEL_SHAP = "kernel-shap": "Kernel SHAP: coalitions drawn with replacement by the Shapley kernel; a regression",
+    KERNEL_SHAP = "kernel-shap":
+        "Kernel SHAP: a regression on coalitions drawn with replacement from the Shapley kernel",
         |_| Some(Box::new(KernelShap::default()));
     KERNEL_SHAP_PAIRED = "kernel-shap-paired": "Kernel SHAP with paired sampling",
         |_| Some(Box::new(KernelShap::paired()));

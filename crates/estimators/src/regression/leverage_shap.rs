@@ -129,19 +129,23 @@ fn boxed(pairing: Pairing, draws: Draws) -> Option<Box<dyn Estimator>> {
 }
 
 specs! {
-    LEVERAGE_SHAP = "leverage-shap": "Leverage SHAP: pairs without replacement, every size of coalition alike; a weighted regression",
+    LEVERAGE_SHAP = "leverage-shap":
+        "Leverage SHAP: a weighted regression on pairs drawn without replacement, equally from every \
+         coalition size",
         |_| boxed(Pairing::Paired, Draws::FixedCounts);
     LEVERAGE_SHAP_BERNOULLI = "leverage-shap-bernoulli":
-        "Leverage SHAP as analysed in Theorem 1.1: pairs enter independently, the budget is met in expectation",
+        "Leverage SHAP as analysed in Theorem 1.1: Bernoulli sampling of pairs, which meets the budget in \
+         expectation",
         |_| boxed(Pairing::Paired, Draws::Bernoulli);
-    LEVERAGE_SHAP_UNPAIRED = "leverage-shap-unpaired": "Leverage SHAP without pairs, an ablation",
+    LEVERAGE_SHAP_UNPAIRED = "leverage-shap-unpaired": "Leverage SHAP without pairs (ablation)",
         |_| boxed(Pairing::Unpaired, Draws::FixedCounts);
-    LEVERAGE_SHAP_WITH_REPLACEMENT = "leverage-shap-with-replacement": "Leverage SHAP with replacement, an ablation",
+    LEVERAGE_SHAP_WITH_REPLACEMENT = "leverage-shap-with-replacement":
+        "Leverage SHAP with replacement (ablation)",
         |_| boxed(Pairing::Paired, Draws::WithReplacement);
     LEVERAGE_SHAP_UNPAIRED_BERNOULLI = "leverage-shap-unpaired-bernoulli" variant:
-        "Leverage SHAP without pairs, coalitions entering independently, an ablation",
+        "Leverage SHAP without pairs, with Bernoulli sampling (ablation)",
         |_| boxed(Pairing::Unpaired, Draws::Bernoulli);
     LEVERAGE_SHAP_UNPAIRED_WITH_REPLACEMENT = "leverage-shap-unpaired-with-replacement" variant:
-        "Leverage SHAP without pairs and with replacement, an ablation",
+        "Leverage SHAP without pairs and with replacement (ablation)",
         |_| boxed(Pairing::Unpaired, Draws::WithReplacement);
 }

@@ -312,7 +312,7 @@ impl<'g> Anytime<'g> {
         let Some(given) = until.range else { return Ok(()) };
         let seen = self.game.memory().range();
         if seen > given * (1.0 + 1e-9) {
-            return Err(RunError::Range { given, seen }.into());
+            return Err(RunError::Range { actual: given, seen }.into());
         }
         Ok(())
     }
@@ -321,7 +321,7 @@ impl<'g> Anytime<'g> {
         let game = self.game.game();
         let remembered = most_remembered(game.players(), game.outputs());
         if budget > remembered {
-            return Err(RunError::TooManyEvaluations { given: budget, most: remembered }.into());
+            return Err(RunError::TooManyEvaluations { actual: budget, max: remembered }.into());
         }
         let report = self.reporter(budget, most, last.and_then(|look| look.error));
         let estimate = self.estimator.estimate(&self.game.reporting(&report), budget, self.seed);
@@ -422,36 +422,43 @@ fn certificate(until: &Until, bounds: Bounds, stopped_by: StopRule, looks: Vec<L
 fn sentence(until: &Until, bounds: &Bounds, stopped_by: StopRule) -> String {
     let basis = match bounds.guarantee {
         Guarantee::Exact => {
-            return "The values are exact: every coalition that matters was evaluated.".to_owned();
+            return "The values are exact: every relevant coalition was evaluated.".to_owned();
         }
         Guarantee::Unknown => {
-            return "Not certified: the method does not know its error at this budget; give a larger one, or another method."
+            return "Not certified: the method cannot estimate its error at this budget; use a larger budget \
+                    or another method."
                 .to_owned();
         }
-        Guarantee::EmpiricalBernstein => "by an inequality that holds for every number of draws",
+        Guarantee::EmpiricalBernstein => "by an inequality that holds for any number of draws",
         Guarantee::NothingVaried => {
-            "as far as was seen: nothing varied in the sample, nor on the border of the game, and a sample cannot tell what it did not meet"
+            "as far as was observed: nothing varied in the sample or on the border of the game, but a sample \
+             cannot rule out variation elsewhere"
         }
         Guarantee::Asymptotic if until.range.is_some() => {
-            "by standard errors, which are right in the limit; the range is not made use of, as this method has no bound that takes one"
+            "by standard errors, which are asymptotically valid; the range is ignored, as this method has no \
+             bound that uses it"
         }
-        Guarantee::Asymptotic => "by standard errors, which are right in the limit",
+        Guarantee::Asymptotic => "by standard errors, which are asymptotically valid",
     };
     let confidence = until.confidence;
     match stopped_by {
         StopRule::Tolerance => format!("Certified with confidence {confidence}, {basis}."),
         StopRule::Budget => {
-            "Not certified: the budget was used up before the error was within the tolerance.".to_owned()
+            "Not certified: the budget was exhausted before the error was within the tolerance.".to_owned()
         }
         StopRule::Looks => {
-            "Not certified: all looks were used up before the error was within the tolerance.".to_owned()
+            "Not certified: the maximum number of interim checks was reached before the error was within the \
+             tolerance."
+                .to_owned()
         }
         StopRule::NoScale => {
-            "Not certified: the values are zero as far as the errors tell, or all alike, so that there is nothing for a relative tolerance to be a share of; give an absolute one, or a larger budget."
+            "Not certified: the values are zero within their errors, or all equal, so a relative tolerance \
+             is undefined; use an absolute tolerance or a larger budget."
                 .to_owned()
         }
         StopRule::Draws => {
-            "Not certified: the coalitions tell enough, but not the draws of the law for each of them; give it more draws."
+            "Not certified: there are enough coalitions, but too few draws of the distribution for each of \
+             them; increase the number of draws."
                 .to_owned()
         }
     }

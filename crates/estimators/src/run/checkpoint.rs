@@ -79,15 +79,15 @@ impl Checkpoint {
             if stored == wanted {
                 return Ok(());
             }
-            Err(RunError::OtherCheckpoint { what, stored, wanted })
+            Err(RunError::OtherCheckpoint { what, stored, expected: wanted })
         };
-        differs("form", &self.form, &FORM)?;
+        differs("format", &self.form, &FORM)?;
         if self.digest != self.digest_of_the_rest() {
             return Err(RunError::SpoiledCheckpoint.into());
         }
         differs("version", &self.version, &env!("CARGO_PKG_VERSION"))?;
         differs("method", &self.method, &estimator.name())?;
-        differs("settings of the method", &self.settings, &estimator.settings())?;
+        differs("method settings", &self.settings, &estimator.settings())?;
         differs("seed", &self.seed, &seed)?;
         differs("number of players", &self.players, &game.players())?;
         differs("number of outputs", &self.outputs, &game.outputs())?;
@@ -127,7 +127,7 @@ impl Checkpoint {
                 return Err(RunError::OtherCheckpoint {
                     what: "game (model, explicand or background)",
                     stored: format!("v({}) = {stored}", batch.row(0).to_coalition()),
-                    wanted: wanted.to_string(),
+                    expected: wanted.to_string(),
                 }
                 .into());
             }

@@ -121,7 +121,7 @@ pub(crate) fn check_budget(estimator: &dyn Estimator, game: &dyn Game, budget: u
     }
     let least = estimator.minimum_budget(players);
     if budget < least {
-        return Err(EstimatorError::Budget { method: estimator.name(), given: budget, least, players });
+        return Err(EstimatorError::Budget { method: estimator.name(), actual: budget, min: least, players });
     }
     Ok(())
 }
@@ -131,7 +131,7 @@ pub(crate) fn check_draws(given: usize, least: usize, most: usize) -> Result<()>
     if (least..=most).contains(&given) {
         return Ok(());
     }
-    Err(EstimatorError::Draws { given, least, most })
+    Err(EstimatorError::Draws { actual: given, min: least, max: most })
 }
 
 /// Returns `min(wanted, 2^players)`: no method needs more evaluations than there are coalitions.

@@ -70,7 +70,8 @@ impl<'g> Remembering<'g> {
         let most = most_remembered(batch.players(), outputs);
         if self.memory().rows() + missing.len() > most {
             let what = format!(
-                "a run remembers what it evaluates, at most {most} coalitions of this game, each with its scenario; give a smaller budget"
+                "a run can store at most {most} coalitions of this game, each with its scenario; lower the \
+                 budget"
             );
             return Err(GameError::Parameter { what });
         }

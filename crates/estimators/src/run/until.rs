@@ -99,22 +99,23 @@ impl Until {
     /// (0, 1), or zero interim checks.
     pub fn check(&self) -> Result<(), EstimatorError> {
         let is_positive = |number: f64| number.is_finite() && number > 0.0;
-        let refused = |what, given, wanted| Err(RunError::Until { what, given, wanted }.into());
+        let refused =
+            |what, given, wanted| Err(RunError::Until { what, actual: given, expected: wanted }.into());
         if !is_positive(self.tolerance) {
-            return refused("a tolerance of", self.tolerance, "a positive number");
+            return refused("tolerance", self.tolerance, "positive and finite");
         }
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            return refused("a confidence of", self.confidence, "a number above 0 and below 1, such as 0.95");
+            return refused("confidence", self.confidence, "above 0 and below 1, such as 0.95");
         }
         if let Some(range) = self.range.filter(|&range| !is_positive(range)) {
             return refused(
-                "a range of",
+                "range",
                 range,
-                "a positive number, the largest value of the game less its least",
+                "positive and finite, the largest value of the game minus the smallest",
             );
         }
         if self.looks == 0 {
-            return refused("looks numbering", 0.0, "1 or more");
+            return refused("number of interim checks", 0.0, "at least 1");
         }
         Ok(())
     }

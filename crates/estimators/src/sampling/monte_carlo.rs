@@ -254,10 +254,11 @@ fn standard_errors(squares: &[f64], subsets: usize, players: usize) -> Vec<f64> 
 }
 
 specs! {
-    MONTE_CARLO = "monte-carlo": "Monte Carlo, each player on its own",
+    MONTE_CARLO = "monte-carlo": "Monte Carlo, separately for each player",
         |value| Some(Box::new(MonteCarlo::new(semivalue(value)?)));
     MONTE_CARLO_AUTHORS = "monte-carlo-authors" variant:
-        "Monte Carlo as the Kernel Banzhaf paper's code counts it: twice the evaluations of its budget",
+        "Monte Carlo, counted as in the code of the Kernel Banzhaf paper: twice the evaluations of its \
+         budget",
         |value| Some(Box::new(MonteCarlo::new(semivalue(value)?).with_accounting(Accounting::Subsets)));
 }
 

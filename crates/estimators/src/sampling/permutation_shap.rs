@@ -192,6 +192,6 @@ impl RunningMean {
 }
 
 specs! {
-    PERMUTATION = "permutation": "Permutation SHAP: random orders of the players, walked forwards and backwards",
+    PERMUTATION = "permutation": "Permutation SHAP: random orders of the players, forwards and backwards",
         |_| Some(Box::new(PermutationShap::default()));
 }

@@ -142,7 +142,7 @@ fn budgets_and_orders_that_do_not_fit_are_refused() {
     let regression = ConnectedRegression::new(Graph::line(6));
     assert_eq!(regression.minimum_budget(6), 8);
     let refused = regression.estimate(&game, 7, 0).unwrap_err();
-    assert!(matches!(refused, EstimatorError::Budget { least: 8, .. }), "{refused}");
+    assert!(matches!(refused, EstimatorError::Budget { min: 8, .. }), "{refused}");
     assert_eq!(regression.estimate(&game, 8, 0).unwrap().evaluations, 8);
     assert_eq!(regression.clone().order(2).minimum_budget(6), 13);
     for refused in [regression.clone().order(0), regression.clone().order(3).most_coalitions(10)] {

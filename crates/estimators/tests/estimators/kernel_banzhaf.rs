@@ -373,5 +373,5 @@ fn values_of_other_kinds_and_wrong_probabilities_are_refused() {
         assert!(matches!(KernelBanzhaf::weighted(p), Err(EstimatorError::Value(_))), "{p}");
     }
     let refused = KernelBanzhaf::default().estimate(&game, 5, 0).unwrap_err();
-    assert!(matches!(refused, EstimatorError::Budget { least: 6, given: 5, players: 5, .. }), "{refused}");
+    assert!(matches!(refused, EstimatorError::Budget { min: 6, actual: 5, players: 5, .. }), "{refused}");
 }

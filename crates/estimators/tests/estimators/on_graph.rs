@@ -46,7 +46,7 @@ fn a_budget_that_suffices_gives_the_value_and_a_smaller_one_says_the_least() {
         let wanted = value.enumerate(&game, &Graph::line(9)).unwrap();
         assert!(largest_difference(&got.values, &wanted.values) < 1e-12);
         let refused = estimator.estimate(&untouched(9), least - 1, 0).unwrap_err();
-        assert!(matches!(refused, EstimatorError::Budget { least: said, .. } if said == least), "{refused}");
+        assert!(matches!(refused, EstimatorError::Budget { min: said, .. } if said == least), "{refused}");
     }
 }
 

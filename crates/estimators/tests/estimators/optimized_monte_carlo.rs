@@ -254,7 +254,7 @@ fn in_scenarios_a_budget_below_one_draw_is_refused_with_what_would_do() {
     // 74 evaluations in one of 20 scenarios are four of the game.
     assert!(drawn(Orders::Balanced).estimate(&game, 6, 0).is_ok());
     let refused = drawn(Orders::Balanced).estimate(&game, 5, 0).unwrap_err();
-    assert!(matches!(refused, EstimatorError::Budget { given: 5, least: 6, .. }), "{refused}");
+    assert!(matches!(refused, EstimatorError::Budget { actual: 5, min: 6, .. }), "{refused}");
     let exact = OptimizedMonteCarlo::default().with_references(References::Drawn);
     assert!(exact.estimate(&game, 512, 0).unwrap().diagnostics.exact);
 }

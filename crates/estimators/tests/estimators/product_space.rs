@@ -567,7 +567,11 @@ fn budgets_are_met_and_counted_in_evaluations_of_the_whole_game() {
                 assert!(estimator.minimum_budget(PLAYERS) >= least);
                 let refused = estimator.estimate(&inner, least - 1, 1).unwrap_err();
                 assert!(
-                    matches!(refused, EstimatorError::Budget { given, least: said, players: 5, .. } if (given + 1, said) == (least, least)),
+                    matches!(
+                        refused,
+                        EstimatorError::Budget { actual, min, players: 5, .. }
+                            if (actual + 1, min) == (least, least)
+                    ),
                     "{refused}"
                 );
             }
@@ -583,7 +587,7 @@ fn budgets_are_met_and_counted_in_evaluations_of_the_whole_game() {
             assert_eq!(true_marginal.minimum_budget(PLAYERS), least);
             let refused = true_marginal.estimate(&inner, least - 1, 1).unwrap_err();
             assert!(
-                matches!(refused, EstimatorError::Budget { least: said, .. } if said == least),
+                matches!(refused, EstimatorError::Budget { min: said, .. } if said == least),
                 "{refused}"
             );
         }
@@ -634,7 +638,7 @@ fn one_player_gets_all_there_is() {
             assert_eq!(nested.estimate(&game, 2, 1).unwrap().values, [7.0]);
             assert_eq!(nested.estimate_draws(&game, 3, 1).unwrap().scenario_evaluations, 2);
             let refused = nested.estimate(&game, 1, 1).unwrap_err();
-            assert!(matches!(refused, EstimatorError::Budget { least: 2, .. }), "{refused}");
+            assert!(matches!(refused, EstimatorError::Budget { min: 2, .. }), "{refused}");
         }
     }
 }
@@ -709,13 +713,13 @@ fn what_does_not_fit_is_refused_before_any_work() {
     assert!(matches!(refused, EstimatorError::UnknownPlayer { player: 2, players: 2 }), "{refused}");
     for draws in [0, usize::MAX] {
         let refused = shapley.estimate_players(&game, &[0], draws, 0).unwrap_err();
-        assert!(matches!(refused, EstimatorError::Draws { least: 1, .. }), "{refused}");
+        assert!(matches!(refused, EstimatorError::Draws { min: 1, .. }), "{refused}");
         let nested = NestedPermutation::new(Semivalue::Shapley).unwrap();
         let refused = nested.estimate_draws(&game, draws, 0).unwrap_err();
-        assert!(matches!(refused, EstimatorError::Draws { least: 1, .. }), "{refused}");
+        assert!(matches!(refused, EstimatorError::Draws { min: 1, .. }), "{refused}");
     }
     let refused = shapley.clone().true_marginal().estimate_players(&game, &[0], 2, 0).unwrap_err();
-    assert!(refused.to_string().contains("one for each scenario"), "{refused}");
+    assert!(refused.to_string().contains("one per scenario"), "{refused}");
     let linear = LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap();
     assert!(ProductSpace::new(linear.clone()).minimum_budget(3) > 0);
     let refused = ProductSpace::new(linear).estimate(&game, 100, 0).unwrap_err();

@@ -249,9 +249,10 @@ fn a_bound_that_equal_shares_exceed_is_refused() {
     let estimator = sampling().with_set(IterateSet::Ball(0.99));
     let refused = estimator.estimate(&game, 50, 1).unwrap_err();
     let wanted = |least: f64| (least - 1.0).abs() < 1e-15;
-    assert!(
-        matches!(refused, EstimatorError::Gradient(GradientError::NormBound { given: 0.99, least, output: 0 }) if wanted(least))
-    );
+    assert!(matches!(
+        refused,
+        EstimatorError::Gradient(GradientError::NormBound { actual: 0.99, min, output: 0 }) if wanted(min)
+    ));
 }
 
 #[test]
@@ -296,9 +297,9 @@ fn parameters_that_make_no_sense_are_refused() {
         assert!(is_step(StepSize::Delayed(delay)), "{delay}");
     }
     let none = refused(sampling().with_batch(0));
-    assert!(matches!(none, GradientError::Batch { given: 0 }), "{none}");
+    assert!(matches!(none, GradientError::Batch { actual: 0 }), "{none}");
     let refused = sampling().with_batch(50).estimate(&game, 100, 1).unwrap_err();
-    assert!(matches!(refused, EstimatorError::Budget { given: 100, least: 102, .. }), "{refused}");
+    assert!(matches!(refused, EstimatorError::Budget { actual: 100, min: 102, .. }), "{refused}");
 }
 
 #[test]

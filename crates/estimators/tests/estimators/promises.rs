@@ -224,7 +224,7 @@ fn a_budget_below_the_least_is_refused_and_the_least_works() {
             assert!(estimator.estimate(&game, least, 0).is_ok(), "{} {players}", estimator.name());
             for budget in [0, 1, least - 1] {
                 let refused = estimator.estimate(&game, budget, 0).unwrap_err();
-                let is_said = matches!(refused, EstimatorError::Budget { least: said, .. } if said == least);
+                let is_said = matches!(refused, EstimatorError::Budget { min: said, .. } if said == least);
                 assert!(is_said, "{} {players}: {refused}", estimator.name());
             }
         }

@@ -57,7 +57,7 @@ fn polynomials_promise_what_all_estimators_do() {
             assert!(got.efficiency_gap() < 1e-9, "{name}: {}", got.efficiency_gap());
             assert_eq!(on_threads(3, || growing.estimate(&game, least + 20, 5).unwrap()), got);
             let refused = growing.estimate(&game, least - 1, 0).unwrap_err();
-            assert!(matches!(refused, EstimatorError::Budget { least: said, .. } if said == least), "{name}");
+            assert!(matches!(refused, EstimatorError::Budget { min: said, .. } if said == least), "{name}");
         }
     }
     // A large number of players must not overflow.

@@ -184,7 +184,8 @@ impl CoalitionalRegression {
     fn refusal(&self) -> EstimatorError {
         EstimatorError::OtherValue {
             method: NAME,
-            estimates: "two-step Shapley values, and coalitional and quotient values made of Shapley, Banzhaf and weighted Banzhaf values",
+            estimates: "two-step Shapley values, and coalitional and quotient values based on Shapley, \
+                        Banzhaf and weighted Banzhaf values",
             value: Box::new(self.value.clone()),
             instead: if self.value.needs_partition() {
                 "product-space"
@@ -320,6 +321,6 @@ impl Estimator for CoalitionalRegression {
 }
 
 specs! {
-    LEVERAGE = "leverage": "regressions by leverage scores, between the groups and within them",
+    LEVERAGE = "leverage": "leverage-score regressions between and within the groups",
         |value| Some(Box::new(CoalitionalRegression::new(value.concept(), value.groups()?.clone()).ok()?));
 }

@@ -56,7 +56,7 @@ pub(super) fn average(
 ) -> Result<Grown> {
     let (rounds, more) = (draws / scenarios, draws % scenarios);
     if rounds >= 1 << DRAW_BITS || scenarios > MOST_DRAWS >> DRAW_BITS {
-        return Err(EstimatorError::Draws { given: draws, least: 1, most: scenarios << DRAW_BITS });
+        return Err(EstimatorError::Draws { actual: draws, min: 1, max: scenarios << DRAW_BITS });
     }
     let order = permutation(scenarios, seed, ORDER_UNIT);
     let mut sums = Sums::new(width);

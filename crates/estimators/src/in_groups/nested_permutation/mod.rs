@@ -187,7 +187,8 @@ impl NestedPermutation {
         if !has_orders {
             return Err(EstimatorError::OtherValue {
                 method: estimator.name(),
-                estimates: "the Shapley, Owen, quotient Shapley and two-step Shapley values, which are means over orders",
+                estimates: "Shapley, Owen, quotient Shapley and two-step Shapley values, which are means \
+                            over orders",
                 value: Box::new(estimator.value),
                 instead: "product-space",
             });
@@ -392,8 +393,10 @@ fn of_value(value: &Value) -> Option<NestedPermutation> {
 
 specs! {
     NESTED_PERMUTATION = "nested-permutation" drawing_scenarios:
-        "orders of the groups and of the members in each, walked both ways against one background row",
+        "random orders of the groups and of their members, forwards and backwards, each with one background \
+         row",
         |value| Some(Box::new(of_value(value)?));
-    NESTED_PERMUTATION_PLAIN = "nested-permutation-plain" drawing_scenarios: "the same, walked forwards only",
+    NESTED_PERMUTATION_PLAIN = "nested-permutation-plain" drawing_scenarios:
+        "nested-permutation, forwards only",
         |value| Some(Box::new(of_value(value)?.plain()));
 }

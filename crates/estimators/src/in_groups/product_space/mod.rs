@@ -414,9 +414,10 @@ fn of_value(value: &Value) -> Option<ProductSpace> {
 
 specs! {
     PRODUCT_SPACE = "product-space" drawing_scenarios:
-        "Monte Carlo on the product space of coalitions and background rows, each player on its own",
+        "Monte Carlo on the product space of coalitions and background rows, separately for each player",
         |value| Some(Box::new(of_value(value)?));
     PRODUCT_SPACE_TRUE_MARGINAL = "product-space-true-marginal" drawing_scenarios:
-        "the same, each background row used once: of the law that the background is a sample of",
+        "product-space with each background row used once, for the distribution that the background is a \
+         sample of",
         |value| Some(Box::new(of_value(value)?.true_marginal()));
 }

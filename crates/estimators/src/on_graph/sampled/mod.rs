@@ -133,15 +133,14 @@ impl LocalSampling {
         if method == LocalMethod::Regression && value.semivalue.simplified().least_squares().is_none() {
             return other(
                 "L-Shapley and local (weighted) Banzhaf values by regression",
-                "contributions, which estimate any semivalue",
+                "contributions, which support any semivalue",
             );
         }
         match value.form {
             GraphForm::Local { order, outside } => Ok(Self::of(graph.into(), value, order, outside, method)),
-            _ => other(
-                "L-Shapley values and those of other semivalues in neighbourhoods",
-                "`OnGraph`, which is exact",
-            ),
+            _ => {
+                other("L-Shapley values and other semivalues in neighbourhoods", "`OnGraph`, which is exact")
+            }
         }
     }
 

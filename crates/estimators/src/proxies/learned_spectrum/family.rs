@@ -29,9 +29,9 @@ impl Family {
     /// Returns the name used to report the choice.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Heredity => "products that trees found, and triples of pairs that they found",
-            Self::Smooth => "all triples and quintuples alike",
-            Self::Trees => "products that trees found",
+            Self::Heredity => "products selected by trees, and triples of selected pairs",
+            Self::Smooth => "all triples and quintuples equally",
+            Self::Trees => "products selected by trees",
         }
     }
 

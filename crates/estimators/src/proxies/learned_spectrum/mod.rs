@@ -491,7 +491,7 @@ impl Answer {
                 if let Some(of_trees) = &of_trees
                     && choice::is_clearly_less(&of_trees.squares[output], &best.0.squares[output])
                 {
-                    best = (of_trees, "deep trees, and single players for what they leave");
+                    best = (of_trees, "deep trees, and single players for their residuals");
                 }
                 let optimism = if best.1 == ALONE { 1.0 } else { OPTIMISM };
                 // With few pairs any choice may fit by chance; parts held out from it show this.
@@ -550,7 +550,7 @@ impl Answer {
 }
 
 /// The reported choice if the result is the regression on single players.
-const ALONE: &str = "single players alone";
+const ALONE: &str = "single players only";
 
 /// A regression, with the strength of its prior for each output and its leave-one-out residuals.
 struct Judged {
@@ -650,6 +650,7 @@ fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
 
 specs! {
     LEARNED_SPECTRUM = "learned-spectrum":
-        "The learned spectrum: pairs as Leverage SHAP has them, and a prior on interactions that the sample itself suggests. Of Shapley and Banzhaf values",
+        "learned spectrum: pairs as in Leverage SHAP, and a prior on interactions learned from the sample; \
+         for Shapley and Banzhaf values",
         boxed;
 }

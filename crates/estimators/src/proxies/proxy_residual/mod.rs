@@ -191,7 +191,7 @@ impl Estimator for ProxyResidual {
 
 specs! {
     PROXY_RESIDUAL = "proxy-residual":
-        "proxy-residual: boosted trees whose values are known, and a regression of what they leave, each coalition judged by trees that have not seen it",
+        "boosted trees, whose values are exact, and a regression on their residuals, cross-fitted",
         |value| match value {
             Value::Semivalue(semivalue) => Some(Box::new(ProxyResidual::new(semivalue.clone()))),
             Value::Quotient(semivalue, groups) =>

@@ -277,33 +277,38 @@ fn boxed(
 }
 
 specs! {
-    MSR = "msr": "maximum sample reuse: all players from the same coalitions, drawn with replacement",
+    MSR = "msr":
+        "maximum sample reuse: all players estimated from the same coalitions, drawn with replacement",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::WithReplacement);
     MSR_WITHOUT_REPLACEMENT = "msr-without-replacement" variant: "maximum sample reuse without replacement",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::FixedCounts);
-    MSR_BERNOULLI = "msr-bernoulli" variant: "maximum sample reuse, coalitions entering independently, the budget met in expectation",
+    MSR_BERNOULLI = "msr-bernoulli" variant:
+        "maximum sample reuse with Bernoulli sampling, which meets the budget in expectation",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::Bernoulli);
-    MSR_ADJUSTED = "msr-adjusted": "maximum sample reuse of what a linear model leaves unexplained",
+    MSR_ADJUSTED = "msr-adjusted": "maximum sample reuse of the residuals of a linear model",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::FixedCounts);
     MSR_ADJUSTED_WITH_REPLACEMENT = "msr-adjusted-with-replacement" variant:
-        "maximum sample reuse of what a linear model leaves unexplained, with replacement",
+        "maximum sample reuse of the residuals of a linear model, with replacement",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::WithReplacement);
     MSR_ADJUSTED_BERNOULLI = "msr-adjusted-bernoulli" variant:
-        "maximum sample reuse of what a linear model leaves unexplained, coalitions entering independently",
+        "maximum sample reuse of the residuals of a linear model, with Bernoulli sampling",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::Bernoulli);
-    ONE_SAMPLE_FITS_ALL = "one-sample-fits-all": "maximum sample reuse with coalitions that suit all values alike",
+    ONE_SAMPLE_FITS_ALL = "one-sample-fits-all":
+        "maximum sample reuse with one distribution of coalitions for all values",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement);
     ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT = "one-sample-fits-all-without-replacement" variant: "one sample fits all, without replacement",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::FixedCounts);
-    ONE_SAMPLE_FITS_ALL_BERNOULLI = "one-sample-fits-all-bernoulli" variant: "one sample fits all, coalitions entering independently",
+    ONE_SAMPLE_FITS_ALL_BERNOULLI = "one-sample-fits-all-bernoulli" variant:
+        "one sample fits all, with Bernoulli sampling",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::Bernoulli);
-    ONE_SAMPLE_FITS_ALL_ADJUSTED = "one-sample-fits-all-adjusted" variant: "one sample fits all, of what a linear model leaves unexplained",
+    ONE_SAMPLE_FITS_ALL_ADJUSTED = "one-sample-fits-all-adjusted" variant:
+        "one sample fits all, on the residuals of a linear model",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::FixedCounts);
     ONE_SAMPLE_FITS_ALL_ADJUSTED_WITH_REPLACEMENT = "one-sample-fits-all-adjusted-with-replacement" variant:
-        "one sample fits all, of what a linear model leaves unexplained, with replacement",
+        "one sample fits all, on the residuals of a linear model, with replacement",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::WithReplacement);
     ONE_SAMPLE_FITS_ALL_ADJUSTED_BERNOULLI = "one-sample-fits-all-adjusted-bernoulli" variant:
-        "one sample fits all, of what a linear model leaves unexplained, coalitions entering independently",
+        "one sample fits all, on the residuals of a linear model, with Bernoulli sampling",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::Bernoulli);
 }
 

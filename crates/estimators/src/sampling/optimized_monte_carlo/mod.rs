@@ -251,19 +251,22 @@ fn boxed(orders: Orders, references: References) -> Option<Box<dyn Estimator>> {
 
 specs! {
     OPTIMIZED_MONTE_CARLO = "optimized-monte-carlo":
-        "random orders and their reverses, each value serving two players; the same estimator as permutation",
+        "random orders and their reverses, each evaluation used for two players; the same estimator as \
+         permutation",
         |_| boxed(Orders::Antithetic, References::Averaged);
     OPTIMIZED_MONTE_CARLO_INDEPENDENT = "optimized-monte-carlo-independent": "optimized Monte Carlo as published, without reverses",
         |_| boxed(Orders::Independent, References::Averaged);
-    OPTIMIZED_MONTE_CARLO_BALANCED = "optimized-monte-carlo-balanced": "optimized Monte Carlo, every player taking every place equally often",
+    OPTIMIZED_MONTE_CARLO_BALANCED = "optimized-monte-carlo-balanced":
+        "optimized Monte Carlo with every player equally often at every position",
         |_| boxed(Orders::Balanced, References::Averaged);
     OPTIMIZED_MONTE_CARLO_REFERENCES = "optimized-monte-carlo-references" drawing_scenarios:
-        "optimized Monte Carlo, each order and its reverse against one background row",
+        "optimized Monte Carlo, each order and its reverse with one background row",
         |_| boxed(Orders::Antithetic, References::Drawn);
     OPTIMIZED_MONTE_CARLO_INDEPENDENT_REFERENCES = "optimized-monte-carlo-independent-references" drawing_scenarios variant:
-        "optimized Monte Carlo without reverses, each order against one background row",
+        "optimized Monte Carlo without reverses, each order with one background row",
         |_| boxed(Orders::Independent, References::Drawn);
     OPTIMIZED_MONTE_CARLO_BALANCED_REFERENCES = "optimized-monte-carlo-balanced-references" drawing_scenarios variant:
-        "optimized Monte Carlo, every player taking every place equally often, against one background row each",
+        "optimized Monte Carlo with every player equally often at every position, each order with one \
+         background row",
         |_| boxed(Orders::Balanced, References::Drawn);
 }

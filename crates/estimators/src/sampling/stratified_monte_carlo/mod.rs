@@ -306,9 +306,11 @@ impl Part<'_> {
 }
 
 specs! {
-    STRATIFIED = "stratified": "Monte Carlo in strata of players and sizes, most draws where contributions vary most",
+    STRATIFIED = "stratified":
+        "Monte Carlo stratified by player and coalition size, with most draws where contributions vary most",
         |value| Some(Box::new(StratifiedMonteCarlo::new(semivalue(value)?)));
-    STRATIFIED_EQUAL = "stratified-equal": "Monte Carlo in strata of players and sizes, as many draws in each",
+    STRATIFIED_EQUAL = "stratified-equal":
+        "Monte Carlo stratified by player and coalition size, with equally many draws per stratum",
         |value| {
             let allocation = Allocation::Equal;
             Some(Box::new(StratifiedMonteCarlo::new(semivalue(value)?).with_allocation(allocation)))

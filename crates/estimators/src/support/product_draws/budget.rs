@@ -30,9 +30,9 @@ pub(crate) fn affordable_draws(
         let enough = estimator.minimum_budget(game.players());
         return Err(EstimatorError::Budget {
             method: estimator.name(),
-            given: budget,
+            actual: budget,
             // For few players, enumeration may be cheaper.
-            least: usize::try_from(least).map_or(usize::MAX, |least| least.min(enough)),
+            min: usize::try_from(least).map_or(usize::MAX, |least| least.min(enough)),
             players: game.players(),
         });
     }
