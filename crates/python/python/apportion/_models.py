@@ -440,10 +440,10 @@ def _read_as_ensemble(model: Model, rounds: Rounds) -> Ensemble:
             if note[1]:
                 ensemble._warned.append(text)
     if len(parts) > 1:
-        unlinked = ("; no link function is applied, as the mean of probabilities is not the probability of the "
-                    "mean margin")
-        ensemble._notes.append(f"the output is the mean of the raw predictions (margins) of {len(parts)} models"
-                               + ("" if ensemble.link is not None else unlinked))
+        unlinked = ("; no link function is applied, as the mean of probabilities is not the probability of "
+                    "the mean margin")
+        ensemble._notes.append(f"the output is the mean of the raw predictions (margins) of {len(parts)} "
+                               "models" + ("" if ensemble.link is not None else unlinked))
     return ensemble
 
 

@@ -93,9 +93,9 @@ class TreeExplainer:
         if (self.model_output == "raw" and feature_perturbation != "tree_path_dependent"
                 and _predicts_behind_link(model)):
             model_output = "probability"
+        perturbation: Any = feature_perturbation
         self._explainer = _TreeExplainer(ensemble, _in_place(data, ensemble), model_output=model_output,
-                                         feature_perturbation=feature_perturbation,
-                                         feature_names=feature_names)
+                                         feature_perturbation=perturbation, feature_names=feature_names)
         self._space, self.model = model_output, _Model(ensemble)
         background = self._explainer._background
         self.data = data.values if _is_pandas(data) else None if background is None else background.values
@@ -103,7 +103,8 @@ class TreeExplainer:
         self._library = (_family(model) if data is None and self._space == "raw"
                          and not isinstance(model, _Ensemble) else None)
         self._library = self._library if self._library in ("xgboost", "lightgbm", "catboost") else None
-        self._expected, self._form = None, "array" if data is None else "number"
+        self._expected: Any = None
+        self._form = "array" if data is None else "number"
         self.feature_perturbation = ("interventional" if self._explainer._game_for(None) == "marginal"
                                      else "tree_path_dependent")
         if feature_names is not None:
@@ -124,7 +125,7 @@ class TreeExplainer:
             return self._expected
         if self._space == "log_loss":
             return self._expected_loss
-        base = self._explainer.expected_value
+        base: Any = self._explainer.expected_value
         if self._has_two_classes():
             return [np.float64(1 - base), np.float64(base)]
         if self._form == "array":
@@ -140,10 +141,11 @@ class TreeExplainer:
 
     def _expected_loss(self, target: Any) -> Any:
         """The mean loss over the data, if all of its rows had the class `target`, or each its own."""
-        background, targets = self._explainer._background.values, _plain(target)
+        background, targets = self._explainer._background, _plain(target)
+        assert background is not None
         if len(targets) == 1:
-            return self._explainer(background[:1], targets).base_values[0]
-        return self._explainer(background, targets).predictions.mean()
+            return self._explainer(background.values[:1], targets).base_values[0]
+        return self._explainer(background.values, targets).predictions.mean()
 
     def _kind(self) -> type[np.float32] | type[np.float64]:
         """The type of numbers: xgboost returns single precision."""
