@@ -1663,7 +1663,7 @@ def document_and_cells(
                       f"{problem}; {ANY_MODEL}") from problem
 
 
-def written(model: Any, method: str | None = None) -> tuple[dict[str, Any], dict[int, dict[Any, Any]]]:
+def written(model, method=None):
     if count_of(model) is None:
         refuse_unknown(model, kind_of(model), known_reason_only=True)
         refuse(model, "it is not fitted (a search needs refit=True), or does not have its number of columns "
