@@ -1,7 +1,7 @@
 """Apportion explains predictions with feature attributions.
 
-It computes Shapley, Banzhaf, Owen and related values: exactly for tree ensembles and linear models, and for any
-model as estimates with their standard errors.
+It computes Shapley, Banzhaf, Owen and related values: exactly for tree ensembles and linear models, and for
+any model as estimates with their standard errors.
 
 >>> import numpy as np, apportion
 >>> background = np.zeros((1, 3))

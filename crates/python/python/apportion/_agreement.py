@@ -334,9 +334,11 @@ def _containers(model: Model, ensemble: Ensemble, given: Rows, places: Places,
     """Some of the rows as they were given, with the columns that are the features, then as a frame of pandas,
     then as read.
     """
-    for way in (lambda: _selected(model, ensemble, given, places),
-                lambda: _as_pandas(_selected(model, ensemble, given, places)),
-                lambda: _as_read(ensemble, values)):
+    ways: tuple[Callable[[], Rows], ...] = (
+        lambda: _selected(model, ensemble, given, places),
+        lambda: _as_pandas(_selected(model, ensemble, given, places)),
+        lambda: _as_read(ensemble, values))
+    for way in ways:
         try:
             rows = way()
         except Exception:

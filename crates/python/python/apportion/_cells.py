@@ -64,7 +64,8 @@ def key(cell: Any, kept: bool = True) -> tuple[Any, ...]:
 
 def _is_value(cell: Any) -> bool:
     kind = type(cell)
-    if kind in _VALUES or kind.__name__ in _VALUES_OF_PANDAS and kind.__module__.partition(".")[0] == "pandas":
+    if (kind in _VALUES or kind.__name__ in _VALUES_OF_PANDAS
+            and kind.__module__.partition(".")[0] == "pandas"):
         zone = getattr(cell, "tzinfo", None)
         # Time zones of other libraries may print alike.
         return (zone is None or type(zone) is datetime.timezone

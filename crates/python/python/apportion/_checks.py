@@ -35,7 +35,8 @@ def shown(given: Any) -> str:
 
 
 @overload
-def number(name: str, given: Any, *, optional: Literal[False] = False, expected: str = "a number") -> float: ...
+def number(name: str, given: Any, *, optional: Literal[False] = False,
+           expected: str = "a number") -> float: ...
 @overload
 def number(name: str, given: Any, *, optional: bool, expected: str = "a number") -> float | None: ...
 def number(name: str, given: Any, *, optional: bool = False, expected: str = "a number") -> float | None:
@@ -56,11 +57,13 @@ def number(name: str, given: Any, *, optional: bool = False, expected: str = "a 
 
 
 @overload
-def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *, optional: Literal[False] = False) -> int:
+def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *,
+          optional: Literal[False] = False) -> int:
     ...
 @overload
 def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *, optional: bool) -> int | None: ...
-def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *, optional: bool = False) -> int | None:
+def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *,
+          optional: bool = False) -> int | None:
     """Returns an integer within bounds; with `optional` also None."""
     if given is None and optional:
         return None

@@ -109,8 +109,8 @@ class Function:
             part = values[start : start + _ROWS]
             passed = self._answer(part.copy())
             try:
-                given = self._numbers(self.way.call(_tables.copied(table.select(places), start,
-                                                                   start + _ROWS)), len(part))
+                rows = _tables.copied(table.select(places), start, start + _ROWS)
+                given = self._numbers(self.way.call(rows), len(part))
             except Exception as error:  # anything that a model may raise
                 if is_own and all(table.dtype(place) == schema.template.dtype(feature)
                                   for feature, place in enumerate(places)):

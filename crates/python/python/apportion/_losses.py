@@ -55,8 +55,8 @@ def losses(explainer: Explainer, rows: Table, y: Any, threads: int | None) -> Ex
         base[chosen] = bases[lines, output]
         predictions[chosen] = told["predictions"].reshape(-1, outputs)[lines, output]
     more = {"output": "log-loss", "background_rows": len(explainer._background.values)}
-    about = dict(value=explainer._asked["value"], game="marginal", method="tree", seed=explainer._asked["seed"],
-                 more=more)
+    about = dict(value=explainer._asked["value"], game="marginal", method="tree",
+                 seed=explainer._asked["seed"], more=more)
     return Explanation._of(values, base, rows.values, feature_names=explainer._names_of(rows),
                            predictions=predictions, index=rows.index, categories=rows.categories, about=about)
 

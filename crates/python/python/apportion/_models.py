@@ -88,9 +88,7 @@ class Ensemble:
 
     @property
     def notes(self) -> list[str]:
-        """What its user should know: what the file lacks, which rounds are used if there is a choice, and
-        what a mean is of.
-        """
+        """What users should know of the model, as sentences: what the file lacks, and which rounds are used."""
         return [*self._core.notes, *self._notes]
 
     def _member(self, place: int) -> Ensemble:
@@ -109,14 +107,12 @@ class Ensemble:
 
     @property
     def source(self) -> Any:
-        """The object in memory that this was read from; None for files, after pickling, and when the object
-        is gone.
-        """
+        """The object in memory that this was read from; None for files, after pickling, or if it is gone."""
         return None if self._source is None else self._source()
 
     @property
     def output_names(self) -> list[str] | None:
-        """Names of the outputs, where there are several and they are known."""
+        """The names of the outputs; None if they are not known."""
         names = self._core.output_names
         if names is None and self.classes is not None and len(self.classes) == self.output_count:
             names = [str(label) for label in self.classes]
@@ -124,11 +120,11 @@ class Ensemble:
 
     @property
     def has_covers(self) -> bool:
-        """Whether the path-dependent game can be played, which needs the covers of the training."""
+        """Whether the trees store the cover of the training, which the path-dependent game requires."""
         return self._core.lacks_covers is None
 
     def wanted(self) -> Wanted:
-        """What the model wants of rows."""
+        """Returns what the model expects of rows."""
         core = self._core
         library = core.origin[0].partition(" ")[0]
         return Wanted(core.feature_names, core.feature_count, core, library=library, missing=self.missing,
@@ -137,8 +133,13 @@ class Ensemble:
 
     def predict(self, X: Rows, *, output: Literal["raw", "probability"] = "raw",
                 threads: int | None = None) -> Numbers:
-        """Margins, or with output="probability" what is behind the link: rows, or rows × outputs where there
-        are several.
+        """Returns the predictions for rows, of shape (n_rows,), or (n_rows, n_outputs) for several outputs.
+
+        X: the rows, a data frame or an array of shape (n_rows, n_features).
+        output: "raw" (the default) for margins, "probability" for outputs after the link function.
+        threads: the number of threads (default None: as `set_threads` specifies).
+
+        Raises DataError for rows that do not fit the model, and UsageError for another output.
         """
         output = _checks.choice("output", output, ("raw", "probability"))
         rows = table(X, self.wanted()).values
@@ -440,10 +441,10 @@ def _read_as_ensemble(model: Model, rounds: Rounds) -> Ensemble:
             if note[1]:
                 ensemble._warned.append(text)
     if len(parts) > 1:
-        unlinked = ("; no link function is applied, as the mean of probabilities is not the probability of the "
-                    "mean margin")
-        ensemble._notes.append(f"the output is the mean of the raw predictions (margins) of {len(parts)} models"
-                               + ("" if ensemble.link is not None else unlinked))
+        unlinked = ("; no link function is applied, as the mean of probabilities is not the probability of "
+                    "the mean margin")
+        ensemble._notes.append(f"the output is the mean of the raw predictions (margins) of {len(parts)} "
+                               "models" + ("" if ensemble.link is not None else unlinked))
     return ensemble
 
 

@@ -104,8 +104,8 @@ class Schema:
             return self._numbers(whole, table, at)
         values, columns = np.empty((table.length, self.width)), list(self.columns)
         for feature, column in enumerate(self.columns):
-            columns[feature], values[:, feature] = column.encoded(table, at[feature],
-                                                                  self.column_name(feature, what))
+            name = self.column_name(feature, what)
+            columns[feature], values[:, feature] = column.encoded(table, at[feature], name)
         schema = self
         if any(one is not other for one, other in zip(columns, self.columns)):
             schema = copy.copy(self)

@@ -269,7 +269,7 @@ def _as_type(column: Any, dtype: Any) -> Any:
 
 def _groups(clustering: AnyArray, features: int) -> list[Any]:
     """The merges of a linkage matrix as groups within groups."""
-    nodes = list(range(features))
+    nodes: list[Any] = list(range(features))
     for left, right, *_ in clustering:
         nodes.append([nodes[int(left)], nodes[int(right)]])
     top = nodes[-1]

@@ -143,12 +143,12 @@ class Summary:
         assert sample is not None
         outputs, count = len(self._parts), len(sample)
         predictions, base = sample[:, :outputs], sample[:, outputs:2 * outputs]
-        values = sample[:, 2 * outputs:(2 + players) * outputs].reshape(count, players, outputs)
+        values: AnyArray = sample[:, 2 * outputs:(2 + players) * outputs].reshape(count, players, outputs)
         names, inputs = self.players, sample[:, (2 + players) * outputs:]
         if about["interactions"]:
             upper = np.triu_indices(int((math.isqrt(8 * players + 1) - 1) // 2))
             names = [name for name, i, j in zip(names, *upper) if i == j]
-            matrices = np.empty((count, len(names), len(names), outputs))
+            matrices: AnyArray = np.empty((count, len(names), len(names), outputs))
             matrices[:, upper[0], upper[1]] = values
             matrices[:, upper[1], upper[0]] = values
             values = matrices
@@ -250,7 +250,7 @@ class Summary:
         """Returns a dictionary of statistics for each player and output, the largest mean absolute value
         first.
         """
-        names: list[str | None] = [*(self.output_names or [None])]
+        names = self.output_names or [""]
         several = len(self._parts) > 1
         columns = {"mean |value|": self.mean_absolute, "mean": self.mean,
                    "standard deviation": self.standard_deviation, "least": self.least,

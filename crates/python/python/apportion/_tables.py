@@ -716,9 +716,8 @@ class Arrow:
 
         fields = [pyarrow.field(name, column.type, metadata=field.metadata)
                   for name, column, field in zip(self.names, columns, self.frame.schema)]
-        return self._as_given(pyarrow.table(list(columns),
-                                            schema=pyarrow.schema(fields,
-                                                                  metadata=self.frame.schema.metadata)))
+        schema = pyarrow.schema(fields, metadata=self.frame.schema.metadata)
+        return self._as_given(pyarrow.table(list(columns), schema=schema))
 
     def of_numbers(self, values: Numbers) -> Any:
         return None

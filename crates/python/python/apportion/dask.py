@@ -168,7 +168,9 @@ def summarize(
 
 
 def _computed(parts: Sequence[Any]) -> Iterator[Any]:
-    """Yields the summaries in the frames of delayed parts, which are not computed all at once to limit memory."""
+    """Yields the summaries in the frames of delayed parts, which are not computed all at once to limit
+    memory.
+    """
     import dask
 
     for start in range(0, len(parts), 64):

@@ -93,9 +93,9 @@ class TreeExplainer:
         if (self.model_output == "raw" and feature_perturbation != "tree_path_dependent"
                 and _predicts_behind_link(model)):
             model_output = "probability"
+        perturbation: Any = feature_perturbation
         self._explainer = _TreeExplainer(ensemble, _in_place(data, ensemble), model_output=model_output,
-                                         feature_perturbation=feature_perturbation,
-                                         feature_names=feature_names)
+                                         feature_perturbation=perturbation, feature_names=feature_names)
         self._space, self.model = model_output, _Model(ensemble)
         background = self._explainer._background
         self.data = data.values if _is_pandas(data) else None if background is None else background.values
@@ -103,7 +103,8 @@ class TreeExplainer:
         self._library = (_family(model) if data is None and self._space == "raw"
                          and not isinstance(model, _Ensemble) else None)
         self._library = self._library if self._library in ("xgboost", "lightgbm", "catboost") else None
-        self._expected, self._form = None, "array" if data is None else "number"
+        self._expected: Any = None
+        self._form = "array" if data is None else "number"
         self.feature_perturbation = ("interventional" if self._explainer._game_for(None) == "marginal"
                                      else "tree_path_dependent")
         if feature_names is not None:
@@ -113,18 +114,19 @@ class TreeExplainer:
 
     @property
     def expected_value(self) -> Any:
-        """The value without any feature, in the form that it has in shap; of log-losses a function of the
+        """The base value in the form that it has in shap; for model_output="log_loss" a function of the
         target.
 
-        With data a number of NumPy, or an array with one for each output; with model_output="predict_proba"
-        of two classes a list. Without data an array, of one output too; xgboost, lightgbm and catboost: after
-        values were computed a number, or a list with one for each output.
+        With data it is a number of NumPy, or an array with one for each output, or a list for two classes
+        with model_output="predict_proba". Without data it is an array, also for one output; for xgboost,
+        lightgbm and catboost it becomes a number, or a list with one for each output, once values were
+        computed.
         """
         if self._expected is not None:
             return self._expected
         if self._space == "log_loss":
             return self._expected_loss
-        base = self._explainer.expected_value
+        base: Any = self._explainer.expected_value
         if self._has_two_classes():
             return [np.float64(1 - base), np.float64(base)]
         if self._form == "array":
@@ -140,10 +142,11 @@ class TreeExplainer:
 
     def _expected_loss(self, target: Any) -> Any:
         """The mean loss over the data, if all of its rows had the class `target`, or each its own."""
-        background, targets = self._explainer._background.values, _plain(target)
+        background, targets = self._explainer._background, _plain(target)
+        assert background is not None
         if len(targets) == 1:
-            return self._explainer(background[:1], targets).base_values[0]
-        return self._explainer(background, targets).predictions.mean()
+            return self._explainer(background.values[:1], targets).base_values[0]
+        return self._explainer(background.values, targets).predictions.mean()
 
     def _kind(self) -> type[np.float32] | type[np.float64]:
         """The type of numbers: xgboost returns single precision."""
@@ -159,7 +162,14 @@ class TreeExplainer:
 
     def __call__(self, X: _Rows, y: npt.ArrayLike | None = None, interactions: bool = False,
                  check_additivity: bool = True, approximate: bool = False) -> Any:
-        """The `shap.Explanation` of rows; of a single row that is given as such, that of a row."""
+        """Explains rows: returns a `shap.Explanation`, of one row if X is a single row.
+
+        X: the rows. y: their classes or targets, for model_output="log_loss" (default None).
+        interactions: whether interactions of all pairs are computed (default False).
+        check_additivity: ignored, since values are exact. approximate: approximations are refused.
+
+        Raises what `apportion.TreeExplainer` raises, and NotImplementedError for approximations.
+        """
         import shap
 
         started = time.time()
@@ -182,21 +192,33 @@ class TreeExplainer:
 
     def shap_values(self, X: _Rows, y: npt.ArrayLike | None = None, tree_limit: int | None = None,
                     approximate: bool = False, check_additivity: bool = True, from_call: bool = False) -> Any:
-        """The values as an array: rows × features, with several outputs × outputs."""
+        """Returns the values as an array of shape (n_rows, n_features), or (n_rows, n_features, n_outputs).
+
+        tree_limit: refused unless it is the number of trees (default None). check_additivity, from_call:
+            ignored.
+        X, y, approximate and the errors: as in the call.
+        """
         _refuse(approximate)
         self._check_limit(tree_limit)
         return self._values(self._explained(X, y, False), X)
 
     def shap_interaction_values(self, X: _Rows, y: npt.ArrayLike | None = None,
                                 tree_limit: int | None = None) -> Any:
-        """Interactions as an array: rows × features × features, with several outputs × outputs."""
+        """Returns interactions as an array of shape (n_rows, n_features, n_features), with n_outputs at the
+        end for several outputs; as in shap a list of arrays for several outputs of catboost.
+
+        The arguments and errors are those of `shap_values`; y is ignored.
+        """
         self._check_limit(tree_limit)
         values = self._values(self._explained(X, None, True), X)
         return ([values[..., output] for output in range(values.shape[-1])] if self._library == "catboost"
                 and values.ndim == 4 else values)
 
     def assert_additivity(self, phi: Any, model_output: npt.ArrayLike) -> None:
-        """Refuses values that do not add up to the model's output, to 1 %."""
+        """Raises an error unless values and base value add up to the output of the model, to 1%.
+
+        phi: values as `shap_values` returns them. model_output: the output for each row.
+        """
         values = np.stack(phi, axis=-1) if isinstance(phi, list) else np.asarray(phi)
         wanted = np.asarray(model_output)
         sums = values.sum(axis=1) + self.expected_value
