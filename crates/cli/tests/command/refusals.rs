@@ -341,8 +341,8 @@ fn names_that_are_not_known_are_refused() {
 fn values_that_are_none_are_refused_with_what_is_wanted() {
     let bench = Bench::new();
     for (value, says) in [
-        ("weighted-banzhaf=0", &["between 0 and 1", "not 0"]),
-        ("weighted-banzhaf=1.5", &["between 0 and 1", "not 1.5"]),
+        ("weighted-banzhaf=0", &["between 0 and 1", "presence 0"]),
+        ("weighted-banzhaf=1.5", &["between 0 and 1", "presence 1.5"]),
         ("weighted-banzhaf", &["unknown value", "weighted-banzhaf=P"]),
         ("beta=0,1", &["positive", "parameters 0.0 and 1.0"]),
         ("beta=1,-2", &["positive", "parameters 1.0 and -2.0"]),
