@@ -86,8 +86,10 @@ def test_every_format_has_the_numbers_of_json(made, kind):
     rows = document.pop("summary" if kind == "summary" else "explanations")
     assert lines == [document, *rows]
     tables = {form: explained(folder, model, kind, form) for form in ("csv", "parquet", "arrow", "feather")}
-    frames = {"csv": pandas.read_csv(tables["csv"], float_precision="round_trip"), "parquet": parquet.read_table(tables["parquet"]).to_pandas(),
-              "arrow": pyarrow.ipc.open_stream(io.BytesIO(tables["arrow"].read_bytes())).read_all().to_pandas(),
+    stream = pyarrow.ipc.open_stream(io.BytesIO(tables["arrow"].read_bytes()))
+    frames = {"csv": pandas.read_csv(tables["csv"], float_precision="round_trip"),
+              "parquet": parquet.read_table(tables["parquet"]).to_pandas(),
+              "arrow": stream.read_all().to_pandas(),
               "feather": feather.read_table(tables["feather"]).to_pandas()}
     for form, frame in frames.items():
         assert list(frame.columns) == list(frames["csv"].columns), form
