@@ -1,4 +1,6 @@
-"""Engines of data: the same bytes as one process, whatever the partitions, after a worker was killed, and errors in our words."""
+"""Engines of data: the same bytes as one process, whatever the partitions, after a worker was killed, and
+errors in our words.
+"""
 import os
 import signal
 import time
@@ -29,7 +31,8 @@ def rows():
 @pytest.fixture(scope="module")
 def trees(rows):
     xgboost = pytest.importorskip("xgboost")
-    return xgboost.XGBRegressor(n_estimators=30, max_depth=4, n_jobs=1).fit(rows[NAMES], rows.f0 * rows.f1 + rows.f2)
+    model = xgboost.XGBRegressor(n_estimators=30, max_depth=4, n_jobs=1)
+    return model.fit(rows[NAMES], rows.f0 * rows.f1 + rows.f2)
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +80,12 @@ def test_spark_has_the_bytes_of_one_process(sail, rows, trees, background):
 
     wanted = here(rows, trees, background, keep=["id", "word"])
     for parts in (1, 2, 5):
-        found = spark.explain(sail.createDataFrame(rows).repartition(parts), trees, background, keep=["id", "word"])
+        found = spark.explain(sail.createDataFrame(rows).repartition(parts), trees, background,
+                              keep=["id", "word"])
         assert [field.name for field in found.schema.fields][:4] == ["id", "word", "base", "prediction"]
         same(found.toPandas(), wanted)
-        summary = spark.summarize(sail.createDataFrame(rows).repartition(parts), trees, background, keep=["id", "word"])
+        summary = spark.summarize(sail.createDataFrame(rows).repartition(parts), trees, background,
+                                  keep=["id", "word"])
         assert summary.to_bytes() == summary_here(rows, trees, background, keep=["id", "word"]).to_bytes()
     asked = dict(keep="id", until=0.1, method="leverage-shap", feature_names=NAMES)
     few = rows.drop(columns="word")[:60]
@@ -100,7 +105,8 @@ def test_spark_says_what_is_wrong_once(sail, rows, trees, background):
     with pytest.raises(apportion.DataError, match='keep names "no"'):
         spark.explain(frame, trees, background, keep="no")
     with pytest.raises(Exception, match="holds 'up'|holds 'down'") as said:
-        spark.explain(frame.drop("f3").withColumnRenamed("word", "f3"), trees, background, keep="id").toPandas()
+        spark.explain(frame.drop("f3").withColumnRenamed("word", "f3"), trees, background,
+                      keep="id").toPandas()
     assert str(said.value).count("DataError: ") == 1
 
 
@@ -115,7 +121,8 @@ def test_what_a_worker_lacks_is_said_in_our_words(monkeypatch):
     assert list(cloudpickle.loads(sent)(iter(()))) == []
     with pytest.raises(apportion.UsageError, match="sent this work, and this worker has"):
         _workers.made(b"", "", "0.0.0")
-    with pytest.raises(apportion.ModelError, match="cannot be read on this worker .ModuleNotFoundError.*install there what it needs"):
+    says = "cannot be read on this worker .ModuleNotFoundError.*install there what it needs"
+    with pytest.raises(apportion.ModelError, match=says):
         _workers.made(b"cnot_there_at_all\nModel\n.", "other", apportion.__version__)
     import sys
 
@@ -159,27 +166,34 @@ def test_dask_has_the_bytes_of_one_process_also_after_a_worker_is_killed(rows, t
     from apportion import dask
 
     wanted = here(rows, trees, background, keep=["id", "word"])
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True,
+                                  dashboard_address=None) as cluster, distributed.Client(cluster) as client:
         for parts in (1, 4):
-            found = dask.explain(frames.from_pandas(rows.set_index((rows.id * 2).rename("key")), npartitions=parts), trees, background, keep=["id", "word"])
+            indexed = rows.set_index((rows.id * 2).rename("key"))
+            found = dask.explain(frames.from_pandas(indexed, npartitions=parts), trees, background,
+                                 keep=["id", "word"])
             computed = found.compute()
             assert list(found.dtypes) == list(computed.dtypes)
             assert computed.index.tolist() == [2 * number for number in range(3000)]
             same(computed, wanted)
-            summary = dask.summarize(frames.from_pandas(rows, npartitions=parts), trees, background, keep=["id", "word"])
+            summary = dask.summarize(frames.from_pandas(rows, npartitions=parts), trees, background,
+                                     keep=["id", "word"])
             assert summary == summary_here(rows, trees, background, keep=["id", "word"])
         # Some partitions have no rows.
         last = frames.from_pandas(rows, npartitions=4)
         last = last[last.id > 2900]
-        same(dask.explain(last, trees, background, keep=["id", "word"]).compute(), here(rows[rows.id > 2900], trees, background, keep=["id", "word"]))
+        same(dask.explain(last, trees, background, keep=["id", "word"]).compute(),
+             here(rows[rows.id > 2900], trees, background, keep=["id", "word"]))
         assert dask.summarize(last, trees, background, keep=["id", "word"]).rows == 99
         few = rows.drop(columns="word")[:60]
         asked = dict(keep="id", method="leverage-shap", budget=30, feature_names=NAMES)
-        future = client.compute(dask.explain(frames.from_pandas(few, npartitions=6), slow, background[:2], **asked))
+        future = client.compute(dask.explain(frames.from_pandas(few, npartitions=6), slow, background[:2],
+                                             **asked))
         asked_of, end = {}, time.monotonic() + 60
         while not any(asked_of.values()) and time.monotonic() < end:
             asked_of = client.run(lambda: os.environ.get("APPORTION_ASKED"))
-        victim = next(client.run(os.getpid, workers=[worker])[worker] for worker, asks in asked_of.items() if asks)
+        victim = next(client.run(os.getpid, workers=[worker])[worker] for worker, asks in asked_of.items()
+                      if asks)
         os.kill(victim, signal.SIGKILL)
         same(future.result(timeout=100), here(few, bent, background[:2], **asked))
 
@@ -203,7 +217,8 @@ def test_ray_has_the_bytes_of_one_process(rows, trees, background):
         wanted = here(rows, trees, background, keep=["id", "word"])
         for parts in (1, 5):
             dataset = ray.data.from_pandas(rows).repartition(parts)
-            same(on_ray.explain(dataset, trees, background, keep=["id", "word"], batch_size=700).to_pandas(), wanted)
+            same(on_ray.explain(dataset, trees, background, keep=["id", "word"], batch_size=700).to_pandas(),
+                 wanted)
         summary = on_ray.summarize(dataset, trees, background, keep=["id", "word"])
         assert summary == summary_here(rows, trees, background, keep=["id", "word"])
         with pytest.raises(apportion.DataError, match='lacks 1: "f3"'):
@@ -217,29 +232,38 @@ def test_sql_of_datafusion_has_the_bytes_of_one_process(rows, trees, background,
     from apportion import datafusion
 
     for partitions, size in ((1, 8192), (3, 100)):
-        context = fusion.SessionContext(fusion.SessionConfig().with_target_partitions(partitions).with_batch_size(size))
-        context.register_record_batches("t", [pyarrow.Table.from_pandas(rows, preserve_index=False).to_batches(max_chunksize=700)])
+        settings = fusion.SessionConfig().with_target_partitions(partitions).with_batch_size(size)
+        context = fusion.SessionContext(settings)
+        table = pyarrow.Table.from_pandas(rows, preserve_index=False)
+        context.register_record_batches("t", [table.to_batches(max_chunksize=700)])
         datafusion.register(context, "explain_row", trees, background)
-        told = context.sql(f"SELECT id, explain_row({', '.join(NAMES)}) AS e FROM t ORDER BY id").to_arrow_table()
+        names = ", ".join(NAMES)
+        told = context.sql(f"SELECT id, explain_row({names}) AS e FROM t ORDER BY id").to_arrow_table()
         values = told["e"].combine_chunks()
         values = values if isinstance(values, pyarrow.StructArray) else values.chunk(0)
         wanted = here(rows, trees, background, keep=["id", "word"])
         for name in ("base", "prediction"):
             assert np.asarray(values.field(name)).tobytes() == wanted[name].to_numpy().tobytes()
         for name in NAMES:
-            assert np.asarray(values.field("values").field(name)).tobytes() == wanted[name].to_numpy().tobytes()
-        assert context.sql(f"SELECT avg(abs(explain_row({', '.join(NAMES)})['values']['f1'])) AS m FROM t").to_pydict()["m"][0] > 0
+            found = np.asarray(values.field("values").field(name))
+            assert found.tobytes() == wanted[name].to_numpy().tobytes()
+        mean = context.sql(f"SELECT avg(abs(explain_row({names})['values']['f1'])) AS m FROM t").to_pydict()
+        assert mean["m"][0] > 0
         with pytest.raises(Exception, match="explain_row"):
             context.sql("SELECT explain_row(f0) FROM t").collect()
     # Words, a model of several outputs, and a function.
     given, target = frame
     numbered = given.assign(colour=given.colour.astype(str), row=range(len(given)))
-    context.register_record_batches("words", [pyarrow.Table.from_pandas(numbered, preserve_index=False).to_batches()])
+    context.register_record_batches("words",
+                                    [pyarrow.Table.from_pandas(numbered, preserve_index=False).to_batches()])
     datafusion.register(context, "of_words", booster, given[:20])
-    found = context.sql("SELECT of_words(size, colour, rooms, CAST(new AS DOUBLE))['values']['colour'] AS c FROM words ORDER BY row").to_pydict()["c"]
+    found = context.sql("SELECT of_words(size, colour, rooms, CAST(new AS DOUBLE))['values']['colour'] AS c "
+                        "FROM words ORDER BY row").to_pydict()["c"]
     assert np.allclose(found, apportion.explain(booster, given, given[:20]).values[:, 1])
-    datafusion.register(context, "of_function", lambda numbers: np.column_stack([numbers[:, 0], 2 * numbers[:, 1]]), np.zeros((1, 2)))
-    found = context.sql("SELECT of_function(rooms, size)['values']['f1'][2] - 2 * size AS d FROM words").to_pydict()["d"]
+    datafusion.register(context, "of_function",
+                        lambda numbers: np.column_stack([numbers[:, 0], 2 * numbers[:, 1]]), np.zeros((1, 2)))
+    query = "SELECT of_function(rooms, size)['values']['f1'][2] - 2 * size AS d FROM words"
+    found = context.sql(query).to_pydict()["d"]
     assert np.allclose(found, 0, atol=1e-12)
     with pytest.raises(apportion.UsageError, match="unknown option 'until' of register"):
         datafusion.register(context, "f", trees, background, until=0.1)

@@ -1,4 +1,6 @@
-"""Results of the command in every kind and format, read back by every reader: Python's `load`, pandas, pyarrow, NumPy, figures and reports; and what Python saves."""
+"""Results of the command in every kind and format, read back by every reader: Python's `load`, pandas,
+pyarrow, NumPy, figures and reports; and what Python saves.
+"""
 import io
 import json
 
@@ -33,7 +35,8 @@ WHOLE = ["values", "estimates", "until", "banzhaf", "groups", "pairs", "remainde
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     rows = np.random.default_rng(0).normal(size=(12, 4)).round(3)
-    lines = [",".join(["name", *NAMES])] + [",".join([f"row {place}", *map(str, row)]) for place, row in enumerate(rows)]
+    lines = ([",".join(["name", *NAMES])] + [",".join([f"row {place}", *map(str, row)])
+                                             for place, row in enumerate(rows)])
     (folder / "rows.csv").write_text("\n".join(lines) + "\n")
 
     (folder / "groups.json").write_text(json.dumps([["age", "income"], ["size", "city"]]))
@@ -47,8 +50,10 @@ def model(folder):
     rows = np.concatenate([table] * 10) + np.random.default_rng(1).normal(size=(120, 4)) * 0.3
     classes = (rows[:, 0] * rows[:, 1] > 0).astype(int) + (rows[:, 2] + rows[:, 3] > 0.5)
     path = {}
-    for name, target, objective in (("one", rows[:, 0] * rows[:, 1] + rows[:, 3], "regression"), ("three", classes, "multiclass")):
-        options = dict(objective=objective, num_leaves=6, min_data_in_leaf=4, verbose=-1, seed=0, num_threads=1)
+    for name, target, objective in (("one", rows[:, 0] * rows[:, 1] + rows[:, 3], "regression"),
+                                    ("three", classes, "multiclass")):
+        options = dict(objective=objective, num_leaves=6, min_data_in_leaf=4, verbose=-1, seed=0,
+                       num_threads=1)
         options.update(num_class=3) if objective == "multiclass" else None
         data = lightgbm.Dataset(rows, target, feature_name=NAMES, free_raw_data=False)
         lightgbm.train(options, data, 4).save_model(folder / f"{name}.txt")
@@ -62,8 +67,8 @@ def explained(folder, model, kind, form):
     options = [option.format(groups=folder / "groups.json") for option in KINDS[kind]]
     # Arrays have numbers alone.
     names = ["--ignore" if form in ("npy", "npz") else "--id", "name"]
-    status = run_command(["apportion", "explain", "--model", str(model), "--rows", str(folder / "rows.csv"), *names, "--game", "marginal", "--format", form,
-                          "--out", str(out), *options])
+    status = run_command(["apportion", "explain", "--model", str(model), "--rows", str(folder / "rows.csv"),
+                          *names, "--game", "marginal", "--format", form, "--out", str(out), *options])
     assert status == 0
     return out
 
@@ -81,16 +86,20 @@ def test_every_format_has_the_numbers_of_json(made, kind):
     rows = document.pop("summary" if kind == "summary" else "explanations")
     assert lines == [document, *rows]
     tables = {form: explained(folder, model, kind, form) for form in ("csv", "parquet", "arrow", "feather")}
-    frames = {"csv": pandas.read_csv(tables["csv"], float_precision="round_trip"), "parquet": parquet.read_table(tables["parquet"]).to_pandas(),
-              "arrow": pyarrow.ipc.open_stream(io.BytesIO(tables["arrow"].read_bytes())).read_all().to_pandas(),
+    stream = pyarrow.ipc.open_stream(io.BytesIO(tables["arrow"].read_bytes()))
+    frames = {"csv": pandas.read_csv(tables["csv"], float_precision="round_trip"),
+              "parquet": parquet.read_table(tables["parquet"]).to_pandas(),
+              "arrow": stream.read_all().to_pandas(),
               "feather": feather.read_table(tables["feather"]).to_pandas()}
     for form, frame in frames.items():
         assert list(frame.columns) == list(frames["csv"].columns), form
         for name in frame.columns:
             if frame[name].dtype.kind in "fiu":
-                assert np.array_equal(frame[name].to_numpy(float), frames["csv"][name].to_numpy(float), equal_nan=True), (form, name)
+                assert np.array_equal(frame[name].to_numpy(float), frames["csv"][name].to_numpy(float),
+                                      equal_nan=True), (form, name)
             else:
-                assert [str(cell) for cell in frame[name]] == [str(cell) for cell in frames["csv"][name]], (form, name)
+                own, other = map(str, frame[name]), map(str, frames["csv"][name])
+                assert list(own) == list(other), (form, name)
     for form, metadata in (("parquet", parquet.read_metadata(tables["parquet"]).metadata),
                            ("feather", pyarrow.ipc.open_file(tables["feather"]).schema.metadata)):
         assert json.loads(metadata[b"apportion"]) == document, form
@@ -118,13 +127,14 @@ def test_python_reads_and_writes_what_the_command_does(made, kind):
         again = json.loads(saved.read_text())
         assert again["explanations"] == rows
         assert {name: again[name] for name in document} == document
-    frame, table = loaded.to_frame(), pandas.read_csv(explained(folder, model, kind, "csv"), float_precision="round_trip")
+    frame = loaded.to_frame()
+    table = pandas.read_csv(explained(folder, model, kind, "csv"), float_precision="round_trip")
     shared = [name for name in frame.columns if name in table.columns]
     assert set(loaded._player_names()) <= set(shared)
     for name in shared:
         written = table[name].tolist()
-        assert (frame[name].tolist() if frame[name].dtype == object else frame[name].to_numpy().tolist()) == written or \
-            [str(cell) for cell in frame[name]] == [str(cell) for cell in written], name
+        cells = frame[name].tolist() if frame[name].dtype == object else frame[name].to_numpy().tolist()
+        assert cells == written or list(map(str, frame[name])) == list(map(str, written)), name
 
 
 @pytest.mark.parametrize("kind", WHOLE)

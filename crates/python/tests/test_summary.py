@@ -13,7 +13,8 @@ pyarrow = pytest.importorskip("pyarrow")
 NAMES = ["a", "b", "c"]
 
 
-def results_of(rows, model=lambda rows: rows[:, 0] * 1e-3 + rows[:, 1] * 1e9 + rows[:, 2] * rows[:, 0], layout="columns", **more):
+def results_of(rows, model=lambda rows: rows[:, 0] * 1e-3 + rows[:, 1] * 1e9 + rows[:, 2] * rows[:, 0],
+               layout="columns", **more):
     table = pyarrow.table({name: rows[:, place] for place, name in enumerate(NAMES)})
     batches = table.to_batches(max_chunksize=37) or [pyarrow.RecordBatch.from_pylist([], schema=table.schema)]
     return list(apportion.explain_batches(batches, model, np.zeros((1, 3)), layout=layout, **more))
@@ -27,7 +28,8 @@ def rows():
 
 
 def values_of(results):
-    return np.column_stack([np.concatenate([np.asarray(batch.column(name)) for batch in results]) for name in NAMES])
+    return np.column_stack([np.concatenate([np.asarray(batch.column(name)) for batch in results])
+                            for name in NAMES])
 
 
 def test_numbers_are_those_of_their_definitions(rows):
@@ -39,7 +41,8 @@ def test_numbers_are_those_of_their_definitions(rows):
         assert summary.mean[player] == float(sum(exact) / 500)
         assert summary.mean_absolute[player] == float(sum(map(abs, exact)) / 500)
     assert np.allclose(summary.standard_deviation, values.std(axis=0, ddof=1), rtol=1e-9)
-    assert np.array_equal(summary.least, values.min(axis=0)) and np.array_equal(summary.largest, values.max(axis=0))
+    assert (np.array_equal(summary.least, values.min(axis=0))
+            and np.array_equal(summary.largest, values.max(axis=0)))
     for share in (0.0, 0.01, 0.3, 0.5, 0.77, 1.0):
         wanted = np.sort(values, axis=0)[max(1, math.ceil(share * 500)) - 1]
         assert np.all(np.abs(summary.quantile(share) - wanted) <= np.abs(wanted) / 200)
@@ -48,7 +51,8 @@ def test_numbers_are_those_of_their_definitions(rows):
     for (low, high), count in zip(edges, counts):
         assert ((values[:, 1] >= low) & (values[:, 1] <= high)).sum() == count
     table = summary.table()
-    assert [line["player"] for line in table] == [NAMES[place] for place in np.argsort(-summary.mean_absolute)]
+    assert [line["player"] for line in table] == [NAMES[place]
+                                                  for place in np.argsort(-summary.mean_absolute)]
     assert table[0]["mean |value|"] == summary.mean_absolute.max()
 
 
@@ -82,12 +86,14 @@ def test_deviations_are_exact_about_a_large_mean(shift, scale):
 
 
 def test_the_deviation_of_few_rows():
-    one, two = (apportion.Summary.of(results_of(np.array([[3.0, 1.0, 0.0], [5.0, 1.0, 0.0]])[:count], lambda rows: rows[:, 0])) for count in (1, 2))
-    assert one.standard_deviation.tolist() == [0.0, 0.0, 0.0] and two.standard_deviation.tolist() == [math.sqrt(2), 0.0, 0.0]
-    far = apportion.Summary.of(results_of(np.array([[1.7e308, 0.0, 0.0], [-1.7e308, 0.0, 0.0]]), lambda rows: rows[:, 0]))
-    assert far.standard_deviation.tolist() == [math.inf, 0.0, 0.0]
-    tiny = apportion.Summary.of(results_of(np.array([[5e-324, 0.0, 0.0], [1.5e-323, 0.0, 0.0]]), lambda rows: rows[:, 0]))
-    assert tiny.standard_deviation[0] == 5e-324
+    def deviations(numbers):
+        rows = np.array([[number, 1.0, 0.0] for number in numbers])
+        return apportion.Summary.of(results_of(rows, lambda rows: rows[:, 0])).standard_deviation.tolist()
+
+    assert deviations([3.0]) == [0.0, 0.0, 0.0]
+    assert deviations([3.0, 5.0]) == [math.sqrt(2), 0.0, 0.0]
+    assert deviations([1.7e308, -1.7e308]) == [math.inf, 0.0, 0.0]
+    assert deviations([5e-324, 1.5e-323]) == [5e-324, 0.0, 0.0]
 
 
 def test_summaries_of_the_first_format_are_read(rows):
@@ -101,10 +107,12 @@ def test_summaries_of_the_first_format_are_read(rows):
         numbers[3] = hex(sum(int(fractions.Fraction(value * value) * 2**1127) for value in values[:, player]))
     before = apportion.Summary.from_bytes(json.dumps(document).encode())
     assert np.allclose(before.standard_deviation, values.std(axis=0, ddof=1), rtol=1e-6)
-    assert before.mean.tolist() == summary.mean.tolist() and before.quantile(0.3).tolist() == summary.quantile(0.3).tolist()
+    assert (before.mean.tolist() == summary.mean.tolist()
+            and before.quantile(0.3).tolist() == summary.quantile(0.3).tolist())
     both = before + summary
     assert both.rows == 1000 and json.loads(both.to_bytes())["format"] == 2
-    assert np.allclose(both.standard_deviation, np.concatenate([values, values]).std(axis=0, ddof=1), rtol=1e-6)
+    assert np.allclose(both.standard_deviation, np.concatenate([values, values]).std(axis=0, ddof=1),
+                       rtol=1e-6)
     assert apportion.Summary.from_bytes(both.to_bytes()) == both
     document["parts"][0][0][3] = "inf"
     beyond = apportion.Summary.from_bytes(json.dumps(document).encode())
@@ -118,7 +126,8 @@ def test_parts_in_any_order_have_the_same_bytes(rows):
     random = np.random.default_rng(0)
     for size in (1, 3, 7):
         parts = [apportion.Summary.of(results[start:start + size]) for start in range(0, len(results), size)]
-        parts = [apportion.Summary.from_bytes(parts[place].to_bytes()) for place in random.permutation(len(parts))]
+        parts = [apportion.Summary.from_bytes(parts[place].to_bytes())
+                 for place in random.permutation(len(parts))]
         while len(parts) > 1:
             parts.append(parts.pop(0) + parts.pop(random.integers(len(parts))))
         assert parts[0].to_bytes() == wanted
@@ -139,7 +148,8 @@ def test_the_sample_is_of_the_same_rows_however_they_are_cut(rows, monkeypatch, 
 
     wanted = apportion.summarize(table, model, np.zeros((1, 3)))
     for size in (1, 13, 400):
-        parts = [apportion.summarize(table.slice(start, size), model, np.zeros((1, 3))) for start in range(0, len(table), size)]
+        parts = [apportion.summarize(table.slice(start, size), model, np.zeros((1, 3)))
+                 for start in range(0, len(table), size)]
         parts = [apportion.Summary.from_bytes(part.to_bytes()) for part in reversed(parts)]
         assert sum(parts[1:], parts[0]).to_bytes() == wanted.to_bytes()
     sample = wanted.explanation()
@@ -147,14 +157,17 @@ def test_the_sample_is_of_the_same_rows_however_they_are_cut(rows, monkeypatch, 
     known = {row.tobytes() for row in rows + 0.0}
     assert all(row.tobytes() in known for row in sample.data)
     plain = apportion.explain(model, sample.data, np.zeros((1, 3)))
-    assert np.array_equal(sample.values, plain.values) and np.array_equal(sample.predictions, plain.predictions)
+    assert (np.array_equal(sample.values, plain.values)
+            and np.array_equal(sample.predictions, plain.predictions))
     page = tmp_path / "page.html"
     wanted.report(page)
     assert "A sample of 40 of 800 rows" in page.read_text()
     pairs = apportion.summarize(table, model, np.zeros((1, 3)), interactions=True).explanation()
-    assert pairs.shape == (40, 3, 3) and np.allclose(pairs.values, apportion.Explainer(model, np.zeros((1, 3)))(pairs.data, interactions=True).values)
+    again = apportion.Explainer(model, np.zeros((1, 3)))(pairs.data, interactions=True)
+    assert pairs.shape == (40, 3, 3) and np.allclose(pairs.values, again.values)
     words = table.append_column("w", pyarrow.array(["x"] * 800))
-    without = apportion.Summary.of(apportion.explain_batches(words, model, np.zeros((1, 3)), keep="w", layout="lists"))
+    without = apportion.Summary.of(apportion.explain_batches(words, model, np.zeros((1, 3)), keep="w",
+                                                             layout="lists"))
     assert without.explanation().data is None and without.mean.tolist() == wanted.mean.tolist()
 
 
@@ -163,18 +176,22 @@ def test_several_outputs_have_theirs_each(rows):
         return np.column_stack([rows[:, 0], 2 * rows[:, 1], rows.sum(axis=1)])
 
     for layout in ("columns", "lists"):
-        summary = apportion.Summary.of(results_of(np.clip(rows, -1, 1), model, layout, output_names=["x", "y", "z"]))
+        summary = apportion.Summary.of(results_of(np.clip(rows, -1, 1), model, layout,
+                                                  output_names=["x", "y", "z"]))
         plain = apportion.explain(model, np.clip(rows, -1, 1), np.zeros((1, 3))).values
         assert summary.mean_absolute.shape == (3, 3) and summary.output_names == ["x", "y", "z"]
         assert np.allclose(summary.mean_absolute, np.abs(plain).mean(axis=0), atol=1e-15)
         sample = summary.explanation()
-        assert sample.shape[1:] == (3, 3) and set(sample.predictions[:, 1]) == set(model(np.clip(rows, -1, 1))[:, 1])
-        assert {(line["player"], line["output"]) for line in summary.table()} == set(itertools.product(NAMES, "xyz"))
+        assert sample.shape[1:] == (3, 3)
+        assert set(sample.predictions[:, 1]) == set(model(np.clip(rows, -1, 1))[:, 1])
+        lines = {(line["player"], line["output"]) for line in summary.table()}
+        assert lines == set(itertools.product(NAMES, "xyz"))
 
 
 def test_extremes_of_doubles_and_zeros():
     tiny, huge = 5e-324, 1e308
-    summary = apportion.Summary.of(results_of(np.array([[tiny, 0.0, -0.0], [-huge, 0.0, 0.0]]), lambda rows: rows[:, 0], seed=0))
+    summary = apportion.Summary.of(results_of(np.array([[tiny, 0.0, -0.0], [-huge, 0.0, 0.0]]),
+                                              lambda rows: rows[:, 0], seed=0))
     assert summary.least[0] == -huge and summary.quantile(1.0)[0] == tiny and summary.mean[1] == 0
     assert summary.mean_absolute[0] == huge / 2
     assert apportion.Summary.from_bytes(summary.to_bytes()) == summary
@@ -191,7 +208,8 @@ def test_what_is_none_is_refused(rows):
         apportion.Summary.of([pyarrow.record_batch({"a": [1.0]})])
     with pytest.raises(apportion.DataError, match="parts are of one question: seed is 0 and 1"):
         apportion.Summary.of(results) + apportion.Summary.of(results_of(rows[:5], seed=1))
-    for written in (b"", b"{}", b"[1]", b'{"format":1}', b'{"format":2}', b'{"format":3}', b'{"format":0}', apportion.Summary.of(results).to_bytes()[:-9]):
+    for written in (b"", b"{}", b"[1]", b'{"format":1}', b'{"format":2}', b'{"format":3}', b'{"format":0}',
+                    apportion.Summary.of(results).to_bytes()[:-9]):
         with pytest.raises(apportion.DataError, match="no summary|format [03], and this is apportion"):
             apportion.Summary.from_bytes(written)
     with pytest.raises(apportion.UsageError, match="invalid share 1.5"):

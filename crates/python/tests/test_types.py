@@ -14,9 +14,11 @@ SETTINGS = pathlib.Path(__file__).parents[1] / "pyproject.toml"
 
 def run(module, *arguments, folder):
     """Runs a module of mypy, with the package that the tests import."""
-    paths = os.pathsep.join([str(pathlib.Path(apportion.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True, cwd=folder,
-                          env={**os.environ, "MYPY_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": paths.rstrip(os.pathsep)})
+    paths = os.pathsep.join([str(pathlib.Path(apportion.__file__).parents[1]),
+                             os.environ.get("PYTHONPATH", "")])
+    return subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True,
+                          cwd=folder, env={**os.environ, "MYPY_CACHE_DIR": str(folder / "cache"),
+                                           "PYTHONPATH": paths.rstrip(os.pathsep)})
 
 
 def test_the_package_passes_mypy(tmp_path):
@@ -60,5 +62,6 @@ apportion.summarize([], print, layout="lists")  # call-arg
     wrong = run("mypy", "--strict", "wrong.py", folder=tmp_path).stdout
     for number, line in enumerate((tmp_path / "wrong.py").read_text().splitlines(), start=1):
         if "# " in line:
-            assert f"wrong.py:{number}: error:" in wrong and f"[{line.partition('# ')[2]}]" in wrong, (line, wrong)
+            kind = line.partition("# ")[2]
+            assert f"wrong.py:{number}: error:" in wrong and f"[{kind}]" in wrong, (line, wrong)
     assert wrong.count("error:") == 7, wrong
