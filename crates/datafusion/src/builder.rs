@@ -202,7 +202,7 @@ impl Builder {
         if let Some(given) =
             self.background.as_ref().map(Background::columns).filter(|&given| given != features)
         {
-            return Err(BatchError::Background { given, wanted: features });
+            return Err(BatchError::Background { actual: given, expected: features });
         }
         let game = if self.background.is_some() { "marginal" } else { "path-dependent" };
         let explainer = match (&self.source, self.background, self.is_behind_link) {
@@ -239,7 +239,7 @@ impl Builder {
         let output_names = output_names.filter(|_| outputs > 1);
         for (what, names, wanted) in [("features", &names, features), ("outputs", &output_names, outputs)] {
             if let Some(given) = names.as_ref().map(Vec::len).filter(|&given| given != wanted) {
-                return Err(BatchError::Names { what, given, wanted });
+                return Err(BatchError::Names { what, actual: given, expected: wanted });
             }
         }
         self.value.check(features).map_err(ExplainError::from)?;

@@ -50,7 +50,7 @@ pub(crate) fn chosen(
         }
     }
     if rest.len() != count {
-        return Err(BatchError::Count { columns: texts(&rest), wanted: count });
+        return Err(BatchError::Count { columns: texts(&rest), expected: count });
     }
     Ok(rest)
 }
@@ -73,7 +73,7 @@ impl<'a> Feature<'a> {
         }
         Err(BatchError::Type {
             place: self.place.clone(),
-            given: given.clone(),
+            actual: given.clone(),
             has_categories: self.words.is_some(),
         })
     }
@@ -129,7 +129,7 @@ impl<'a> Feature<'a> {
         let place = self.place.clone();
         match error {
             CellError::UnknownCategory { word, categories, .. } => {
-                BatchError::Category { place, given: word, known: categories }
+                BatchError::Category { place, actual: word, known: categories }
             }
             problem => BatchError::Cell { place, problem },
         }

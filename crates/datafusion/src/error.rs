@@ -33,7 +33,8 @@ pub enum BatchError {
     },
     /// Columns for some features of the model are missing.
     #[error(
-        "the model has {features} features, of which the batches lack {}: {}; they have {}: name the columns as the features",
+        "the batches lack {} of the {features} model features: {} (available columns: {}); name the columns \
+         as the features",
         lacking.len(), listed(lacking), listed(columns)
     )]
     Lacking {
@@ -46,47 +47,49 @@ pub enum BatchError {
     },
     /// The columns are used in order, but their number differs from that of the features.
     #[error(
-        "the batches have {} columns that may be features ({}), and the model wants {wanted}, one for each: leave others out, or name \
-         them in keep", columns.len(), listed(columns)
+        "expected {expected} feature columns, got {} ({}); remove the others, or list them in keep",
+        columns.len(), listed(columns)
     )]
     Count {
         /// The existing columns that are not kept.
         columns: Vec<String>,
         /// Number of features.
-        wanted: usize,
+        expected: usize,
     },
     /// Two columns have the same name.
-    #[error("the batches have two columns {name:?}; give each a name of its own")]
+    #[error("duplicate column {name:?} in the batches; rename one of them")]
     SameName {
         /// The name.
         name: String,
     },
     /// The type of a column is not supported.
-    #[error("{place} is of the type {given}; {}", wanted_type(*has_categories))]
+    #[error("{place} has the type {actual}; {}", wanted_type(*has_categories))]
     Type {
         /// The column or the argument.
         place: String,
         /// Its type.
-        given: DataType,
+        actual: DataType,
         /// Whether the model has categories for it.
         has_categories: bool,
     },
     /// A category did not occur in training, and the model rejects unknown categories.
     #[error(
-        "{place} holds {given:?}, which is no category of it in training; there are {}: give one of them, or leave the value missing",
+        "unknown category {actual:?} in {place}; categories seen in training: {} (or leave the value \
+         missing)",
         listed(known)
     )]
     Category {
         /// The column or the argument.
         place: String,
         /// The value of the cell.
-        given: String,
+        actual: String,
         /// The categories of the model.
         known: Vec<String>,
     },
     /// A cell is neither a number nor a category.
     #[error(
-        "{place} {problem}; give the number or category that the model was trained on, or leave the value missing"
+        "{place} {problem}; pass the number or category that the model was trained on, or leave the value \
+         missing"
     )]
     Cell {
         /// The column or the argument.
@@ -95,7 +98,7 @@ pub enum BatchError {
         problem: CellError,
     },
     /// Columns to keep do not exist.
-    #[error("keep names {}, and the batches have {}", listed(lacking), listed(columns))]
+    #[error("unknown columns {} in keep; available columns: {}", listed(lacking), listed(columns))]
     Keep {
         /// The missing columns.
         lacking: Vec<String>,
@@ -104,7 +107,7 @@ pub enum BatchError {
     },
     /// Two columns of the results would have the same name.
     #[error(
-        "the results would have two columns {name:?}; rename the one that is kept, or ask for the layout of lists"
+        "the results would contain two columns {name:?}; rename the kept one, or use the layout of lists"
     )]
     SameResult {
         /// The name.
@@ -112,52 +115,48 @@ pub enum BatchError {
     },
     /// Two players have the same name, although each is a field of the result.
     #[error(
-        "two features of the model are called {name:?}, and each is a field of the result; give them other names by feature_names"
+        "duplicate feature {name:?}; features are fields of the result, so pass unique names with \
+         feature_names"
     )]
     SamePlayer {
         /// The name.
         name: String,
     },
     /// The number of names differs from the number of features or outputs.
-    #[error(
-        "there are {given} names of {what}, and the model has {wanted}; give one for each, in the order of the model"
-    )]
+    #[error("expected {expected} names of {what}, in the order of the model, got {actual}")]
     Names {
         /// "features" or "outputs".
         what: &'static str,
         /// Number of names passed.
-        given: usize,
+        actual: usize,
         /// Expected number of names.
-        wanted: usize,
+        expected: usize,
     },
     /// The width of the background differs from the number of features.
-    #[error(
-        "rows of the background have {given} numbers, and the model wants {wanted}, one for each feature"
-    )]
+    #[error("the background has {actual} columns, expected {expected} (one per feature)")]
     Background {
         /// Number of columns of the background.
-        given: usize,
+        actual: usize,
         /// Number of features of the model.
-        wanted: usize,
+        expected: usize,
     },
     /// The output after the link function was requested without a background, or for a model without a link
     /// function.
-    #[error(
-        "what the model says behind its link is explained against rows: give a background and a tree ensemble, or leave behind_link out"
-    )]
+    #[error("behind_link requires a tree ensemble and a background")]
     Link,
     /// The number of arguments is wrong.
     #[error(
-        "{function} wants {wanted} numbers{}, one for each feature of the model in its order ({}), and is given {given}",
+        "{function} requires {expected} arguments{}, one per feature in the order of the model ({}), got \
+         {actual}",
         if *after_model { " after the model" } else { "" }, listed(features)
     )]
     Arguments {
         /// The function.
         function: String,
         /// Number of arguments passed.
-        given: usize,
+        actual: usize,
         /// Expected number of arguments.
-        wanted: usize,
+        expected: usize,
         /// Whether these come after the argument that names the model.
         after_model: bool,
         /// The names of the features.
@@ -165,8 +164,8 @@ pub enum BatchError {
     },
     /// The first argument is not a text literal that names the model.
     #[error(
-        "{function} wants the model first, as a text in the query: {function}('model.json', a, b, …); it is read when the query is \
-         planned, so that a column or the result of another function cannot name it"
+        "{function} requires the model as its first argument, as a string literal: {function}('model.json', \
+         a, b, …); it is read when the query is planned, so columns and function results are not supported"
     )]
     NoModel {
         /// The function.
@@ -174,8 +173,8 @@ pub enum BatchError {
     },
     /// The lists of a batch would exceed the maximum length.
     #[error(
-        "a batch of {rows} rows has more values than lists of Arrow hold (2147483647): give smaller batches, or ask for the layout \
-         of columns"
+        "a batch of {rows} rows exceeds the maximum of 2147483647 values in Arrow lists; use smaller \
+         batches, or the layout of columns"
     )]
     TooLong {
         /// Number of rows.
@@ -223,10 +222,10 @@ impl From<BatchError> for DataFusionError {
 
 fn wanted_type(has_categories: bool) -> &'static str {
     if has_categories {
-        "the model has categories for it: give texts, numbers or booleans"
+        "expected strings, numbers or booleans, as the model has categories for it"
     } else {
-        "wanted are integers, floating-point numbers, decimals or booleans: give the number or code that the model was trained on, or \
-         cast it"
+        "expected integers, floating-point numbers, decimals or booleans; pass the number or code that the \
+         model was trained on, or cast it"
     }
 }
 

@@ -184,8 +184,8 @@ impl Prepared {
         if types.len() != wanted {
             return Err(BatchError::Arguments {
                 function: function.to_owned(),
-                given: types.len(),
-                wanted,
+                actual: types.len(),
+                expected: wanted,
                 after_model: first > 1,
                 features: self.features.clone(),
             });

@@ -7,7 +7,7 @@ use apportion_games::GameError;
 #[non_exhaustive]
 pub enum MediaError {
     /// A feature assigned to a player does not exist.
-    #[error("player {player} has feature {feature}, but a row has the features 0 to {}", *features as i64 - 1)]
+    #[error("player {player} has the invalid feature {feature}; expected 0 to {}", *features as i64 - 1)]
     NoSuchFeature {
         /// The player.
         player: usize,
@@ -18,7 +18,8 @@ pub enum MediaError {
     },
     /// A feature is assigned to two players, or twice to the same player.
     #[error(
-        "feature {feature} belongs to player {first} and to player {second}; give each feature to one player at most, once"
+        "feature {feature} belongs to player {first} and to player {second}; each feature can belong to one \
+         player only"
     )]
     SharedFeature {
         /// The feature.
@@ -29,13 +30,13 @@ pub enum MediaError {
         second: usize,
     },
     /// A player has no features.
-    #[error("player {player} has no features; leave it out")]
+    #[error("player {player} has no features; remove it")]
     NoFeatures {
         /// The player.
         player: usize,
     },
     /// The vocabulary is empty.
-    #[error("the vocabulary has no tokens; it takes one token per line")]
+    #[error("the vocabulary is empty; expected one token per line")]
     EmptyVocabulary,
     /// The vocabulary is not valid UTF-8.
     #[error("line {line} (from 0) of the vocabulary is not UTF-8; convert the file")]
@@ -45,14 +46,15 @@ pub enum MediaError {
     },
     /// A line of the vocabulary is empty.
     #[error(
-        "line {line} (from 0) of the vocabulary is empty; a token's id is its line, so every line holds one token"
+        "line {line} (from 0) of the vocabulary is empty; expected one token per line, as token IDs are \
+         line numbers"
     )]
     EmptyToken {
         /// The line, counted from 0; it would be the token's id.
         line: usize,
     },
     /// A token occurs twice in the vocabulary.
-    #[error("the token {token:?} has the ids {first} and {second}; a vocabulary has each token once")]
+    #[error("duplicate token {token:?} in the vocabulary, with the IDs {first} and {second}")]
     DuplicateToken {
         /// The token.
         token: String,
@@ -62,16 +64,15 @@ pub enum MediaError {
         second: usize,
     },
     /// A token requested by name is not in the vocabulary.
-    #[error(
-        "the vocabulary has no token {token:?}; name one of its tokens, in the case in which it is written there"
-    )]
+    #[error("unknown token {token:?}; expected a token of the vocabulary (case-sensitive)")]
     NotInVocabulary {
         /// The token.
         token: String,
     },
     /// The model's embedding does not match the size of the vocabulary.
     #[error(
-        "the vocabulary has {tokens} tokens, but the model's embedding has {rows} rows, one per token; give the vocabulary that the model was trained with"
+        "the vocabulary has {tokens} tokens, but the model's embedding has {rows} rows, one per token; use \
+         the vocabulary of the training"
     )]
     VocabularySize {
         /// Number of tokens of the vocabulary.
@@ -81,7 +82,8 @@ pub enum MediaError {
     },
     /// A word is not in the vocabulary, and the vocabulary has no token for unknown words.
     #[error(
-        "{word:?} (at byte {at}) is not in the vocabulary, which has no token for unknown words; name one, or leave the word out"
+        "{word:?} (at byte {at}) is not in the vocabulary, and no token for unknown words is set; set one, \
+         or remove the word"
     )]
     UnknownWord {
         /// The word, spelled as in the text.
@@ -90,13 +92,13 @@ pub enum MediaError {
         at: usize,
     },
     /// The text contains no token.
-    #[error("the text {text:?} maps to no token; give at least one word")]
+    #[error("the text {text:?} contains no tokens; pass at least one word")]
     NoTokens {
         /// The text.
         text: String,
     },
     /// The numbers of tokens and of ids differ.
-    #[error("{tokens} tokens were given, and {ids} ids; give one id per token")]
+    #[error("expected {tokens} token IDs (one per token), got {ids}")]
     TokenIds {
         /// Number of tokens.
         tokens: usize,
@@ -104,7 +106,7 @@ pub enum MediaError {
         ids: usize,
     },
     /// A token assigned to a player does not exist.
-    #[error("player {player} has token {token}, but the text has the tokens 0 to {}", *tokens as i64 - 1)]
+    #[error("player {player} has the invalid token {token}; expected 0 to {}", *tokens as i64 - 1)]
     NoSuchToken {
         /// The player.
         player: usize,
@@ -114,9 +116,7 @@ pub enum MediaError {
         tokens: usize,
     },
     /// The text has more tokens than fit into a row of the model.
-    #[error(
-        "the text has {tokens} tokens, but a row of the model holds {width}; shorten it, or ask for it to be cut"
-    )]
+    #[error("the text has {tokens} tokens, but rows of the model have {width}; shorten or truncate it")]
     TextTooLong {
         /// Number of tokens of the text.
         tokens: usize,
@@ -124,15 +124,15 @@ pub enum MediaError {
         width: usize,
     },
     /// The number of scores differs from the number of players.
-    #[error("{given} scores were given for {players} players; give one per player")]
+    #[error("expected {players} scores (one per player), got {actual}")]
     ScoreCount {
         /// Number of scores passed.
-        given: usize,
+        actual: usize,
         /// Number of players.
         players: usize,
     },
     /// A score to display is not finite.
-    #[error("the score of player {player} is {value}; only finite scores can be shown")]
+    #[error("the score of player {player} is {value}; scores must be finite")]
     ScoreNotFinite {
         /// The player.
         player: usize,
@@ -140,7 +140,7 @@ pub enum MediaError {
         value: f64,
     },
     /// The classifier does not have the requested class.
-    #[error("class {class} does not exist: the classifier has the classes 0 to {}", *classes as i64 - 1)]
+    #[error("invalid class {class}; expected 0 to {}", *classes as i64 - 1)]
     NoSuchClass {
         /// The requested class.
         class: usize,
@@ -148,7 +148,9 @@ pub enum MediaError {
         classes: usize,
     },
     /// The distribution over the classes is invalid.
-    #[error("a law over the classes is {classes} numbers in [0, 1] of sum 1; {problem}")]
+    #[error(
+        "invalid distribution over the classes: {problem}; expected {classes} numbers in [0, 1] that sum to 1"
+    )]
     LawOfClasses {
         /// Number of classes of the classifier.
         classes: usize,
@@ -156,7 +158,7 @@ pub enum MediaError {
         problem: String,
     },
     /// An output of the classifier is not a valid logit.
-    #[error("output {output} of the classifier is {value}; logits are finite numbers")]
+    #[error("output {output} of the classifier is {value}; logits must be finite")]
     NotALogit {
         /// Index of the output.
         output: usize,
@@ -165,7 +167,8 @@ pub enum MediaError {
     },
     /// An output of the classifier is not a valid probability.
     #[error(
-        "output {output} of the classifier is {value}; probabilities are in [0, 1]: if these are logits, say so"
+        "output {output} of the classifier is {value}; probabilities must be in [0, 1] (declare logits as \
+         such)"
     )]
     NotAProbability {
         /// Index of the output.
@@ -174,21 +177,22 @@ pub enum MediaError {
         value: f64,
     },
     /// The probabilities of all classes do not sum to 1.
-    #[error("the probabilities of the classes add up to {sum}, not to 1; a score takes exclusive classes")]
+    #[error("the class probabilities sum to {sum}, expected 1; the classes must be mutually exclusive")]
     ProbabilitySum {
         /// Their sum.
         sum: f64,
     },
     /// The game averages logits over several rows, where the score requires averaged probabilities.
     #[error(
-        "the game averages logits over {scenarios} rows, but it is probabilities that are averaged before the logarithm; make them of the model's logits first"
+        "the game averages logits over {scenarios} rows, but probabilities must be averaged before the \
+         logarithm; convert the logits of the model to probabilities first"
     )]
     AveragedLogits {
         /// Number of rows, or draws, that the game averages over.
         scenarios: usize,
     },
     /// The file cannot be read.
-    #[error("{} cannot be read: {source}", path.display())]
+    #[error("cannot read {}: {source}", path.display())]
     File {
         /// The file.
         path: std::path::PathBuf,
@@ -196,20 +200,21 @@ pub enum MediaError {
         source: std::io::Error,
     },
     /// The file is not a PNG file.
-    #[error("the file is no PNG file; convert the image to PNG")]
+    #[error("the file is not a PNG file; convert the image to PNG")]
     NotPng,
     /// The PNG file is truncated.
-    #[error("the PNG file ends before the image does; copy it again")]
+    #[error("the PNG file is truncated; copy it again")]
     TruncatedPng,
     /// The PNG file cannot be decoded, or the image cannot be encoded.
-    #[error("the PNG file is damaged: {problem}")]
+    #[error("the PNG file is corrupt: {problem}")]
     BadPng {
         /// The problem found.
         problem: String,
     },
     /// A pixel is not fully opaque.
     #[error(
-        "the pixel in row {row}, column {column} is not opaque, and models have no alpha channel; put the image on a background first"
+        "the pixel in row {row}, column {column} is not opaque, but models have no alpha channel; flatten \
+         the image onto a background first"
     )]
     Transparent {
         /// Its row, from 0.
@@ -218,7 +223,7 @@ pub enum MediaError {
         column: usize,
     },
     /// The image has no pixels.
-    #[error("an image of {height} × {width} pixels is empty; both sides are at least 1")]
+    #[error("invalid image size of {height} × {width} pixels; both sides must be at least 1")]
     EmptyImage {
         /// Number of rows of pixels.
         height: usize,
@@ -226,26 +231,30 @@ pub enum MediaError {
         width: usize,
     },
     /// The image has too many pixels.
-    #[error("{height} × {width} pixels are too many; an image has at most {most}: make it smaller")]
+    #[error("{height} × {width} pixels exceed the maximum of {max}; use a smaller image")]
     TooManyPixels {
         /// Number of rows of pixels.
         height: usize,
         /// Number of pixels of a row.
         width: usize,
         /// Maximum number of pixels.
-        most: usize,
+        max: usize,
     },
     /// The image has neither one channel (grey) nor three (red, green, blue).
-    #[error("{given} channels were given; an image has 1 (grey) or 3 (red, green, blue)")]
+    #[error("expected 1 channel (grey) or 3 (red, green, blue), got {actual}")]
     ChannelCount {
         /// Number of channels passed.
-        given: usize,
+        actual: usize,
     },
     /// The number of values does not match the size of the image.
-    #[error("{given} numbers are no image of {height} × {width} pixels with {channels} channels, which has {}", height * width * channels)]
+    #[error(
+        "{actual} numbers do not match an image of {height} × {width} pixels with {channels} channels; \
+         expected {}",
+        height * width * channels
+    )]
     PixelCount {
         /// Number of values passed.
-        given: usize,
+        actual: usize,
         /// Number of rows of pixels.
         height: usize,
         /// Number of pixels of a row.
@@ -255,7 +264,8 @@ pub enum MediaError {
     },
     /// A pixel value is not between 0 and 1.
     #[error(
-        "the pixel in row {row}, column {column} has the value {value}; values are from 0 to 1: divide bytes by 255"
+        "the pixel in row {row}, column {column} has the value {value}; values must be in [0, 1] (divide \
+         bytes by 255)"
     )]
     PixelRange {
         /// Its row, from 0.
@@ -266,7 +276,7 @@ pub enum MediaError {
         value: f64,
     },
     /// The shape of a row is not a shape of images, or an ambiguous one.
-    #[error("rows of shape {shape:?} are no images that can be told: {problem}")]
+    #[error("cannot infer the image layout from rows of shape {shape:?}: {problem}")]
     Shape {
         /// The shape of a row.
         shape: Vec<usize>,
@@ -275,29 +285,33 @@ pub enum MediaError {
     },
     /// The image has a different size or different channels than expected.
     #[error(
-        "{what} has {} × {} pixels and channels: {}; wanted are {} × {} and channels: {}: scale or crop it, or convert between grey and colour",
-        given.0, given.1, given.2, wanted.0, wanted.1, wanted.2
+        "{what} has {} × {} pixels and channels: {}, expected {} × {} and channels: {}; scale or crop it, \
+         or convert between grey and colour",
+        actual.0, actual.1, actual.2, expected.0, expected.1, expected.2
     )]
     ImageMismatch {
         /// The role of the image.
         what: &'static str,
         /// Its height, width and channels.
-        given: (usize, usize, usize),
+        actual: (usize, usize, usize),
         /// The expected height, width and channels.
-        wanted: (usize, usize, usize),
+        expected: (usize, usize, usize),
     },
     /// The pixel scale is for a different number of channels.
     #[error(
-        "the pixel scale is for {given} channels, the model takes {wanted}; give one for all, or one for each"
+        "the pixel scale has {actual} channels, expected {expected}; pass one range for all channels, or \
+         one for each"
     )]
     ScaleMismatch {
         /// Number of channels of the scale.
-        given: usize,
+        actual: usize,
         /// Number of channels of the model.
-        wanted: usize,
+        expected: usize,
     },
     /// The ends of a pixel scale are equal or not finite.
-    #[error("pixels cannot go from {low} to {high}; give two finite numbers that differ, such as 0 and 255")]
+    #[error(
+        "invalid pixel range from {low} to {high}; expected two different finite numbers, e.g. 0 and 255"
+    )]
     Scale {
         /// The value that pixel 0 would map to.
         low: f64,
@@ -306,7 +320,7 @@ pub enum MediaError {
     },
     /// The reference value for absent pixels is not between 0 and 1.
     #[error(
-        "the reference value {value} is not from 0 to 1; give it as the image has it, before the model's scale"
+        "invalid reference value {value}; expected 0 to 1, as in the image, before the scale of the model"
     )]
     ReferenceValue {
         /// The value.
@@ -314,7 +328,8 @@ pub enum MediaError {
     },
     /// The patches are empty, or larger than the image.
     #[error(
-        "patches of {patch} × {patch} pixels: the side is from 1 to {longest}, the longer side of the image"
+        "invalid patches of {patch} × {patch} pixels; the side must be 1 to {longest}, the longer side of \
+         the image"
     )]
     Patch {
         /// The requested side length.
@@ -323,25 +338,28 @@ pub enum MediaError {
         longest: usize,
     },
     /// The number of labels differs from the number of pixels.
-    #[error("{given} labels were given for {height} × {width} pixels; give one per pixel, row by row")]
+    #[error("expected one label for each of {height} × {width} pixels, row by row, got {actual}")]
     LabelCount {
         /// Number of labels passed.
-        given: usize,
+        actual: usize,
         /// Number of rows of pixels.
         height: usize,
         /// Number of pixels of a row.
         width: usize,
     },
     /// The segmentation has a different size than the image.
-    #[error("the players have {} × {} pixels, the image {} × {}", given.0, given.1, wanted.0, wanted.1)]
+    #[error(
+        "the segmentation has {} × {} pixels, expected {} × {} as in the image",
+        actual.0, actual.1, expected.0, expected.1
+    )]
     SegmentationMismatch {
         /// Height and width of the segmentation.
-        given: (usize, usize),
+        actual: (usize, usize),
         /// Height and width of the image.
-        wanted: (usize, usize),
+        expected: (usize, usize),
     },
     /// The player does not exist.
-    #[error("player {player} does not exist: there are the players 0 to {}", *players as i64 - 1)]
+    #[error("invalid player {player}; expected 0 to {}", *players as i64 - 1)]
     NoSuchPlayer {
         /// The player.
         player: usize,
@@ -350,14 +368,15 @@ pub enum MediaError {
     },
     /// The step of the finite differences is not positive and finite.
     #[error(
-        "differences take a positive, finite step, not {step}; 0.01 suits networks that take pixels from 0 to 1"
+        "the step of differences must be positive and finite, got {step}; 0.01 suits networks with pixels \
+         from 0 to 1"
     )]
     Step {
         /// The step passed.
         step: f64,
     },
     /// Adding the step does not change the feature, because of rounding.
-    #[error("feature {feature} is {value}, to which a step of {step} adds nothing; give a larger step")]
+    #[error("feature {feature} is {value}, which a step of {step} does not change; use a larger step")]
     StepLost {
         /// The feature.
         feature: usize,
@@ -368,7 +387,8 @@ pub enum MediaError {
     },
     /// A feature is missing, so the derivative along it is undefined.
     #[error(
-        "feature {feature} has no value, so nothing has a derivative along it; fill it in, or leave it to no player"
+        "feature {feature} has no value, so its derivative is undefined; fill it in, or do not assign it to \
+         a player"
     )]
     NoDerivative {
         /// The feature.

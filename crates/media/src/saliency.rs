@@ -288,7 +288,7 @@ mod tests {
         }
 
         fn predict(&self, _: Rows<'_>, _: &mut [f64]) -> Result<(), BoxError> {
-            Err("asked for whole rows".into())
+            Err("called for whole rows".into())
         }
     }
 

@@ -3,8 +3,8 @@
 use apportion_games::{BoxError, GameError};
 
 /// The reason why networks reject infinite values.
-pub(crate) const COMPUTES: &str =
-    "a network computes with it in 32 bits; pass a finite number below 3.4e38 in size, as in training";
+pub(crate) const COMPUTES: &str = "a network computes with it in 32 bits; pass a finite number below 3.4e38 \
+                                   in absolute value, as in training";
 
 /// An error while reading an ONNX file, or while predicting rows.
 #[derive(Debug, thiserror::Error)]
@@ -19,21 +19,19 @@ pub enum OnnxError {
         source: std::io::Error,
     },
     /// The content is not an ONNX file, or is truncated.
-    #[error("this is no complete ONNX file: {problem}; give a network saved as ONNX")]
+    #[error("invalid ONNX file: {problem}; expected a network saved as ONNX")]
     NotOnnx {
         /// The problem found.
         problem: String,
     },
     /// The gzip stream is corrupt, truncated, or expands to far more than a network of its size can.
-    #[error("cannot unpack the network: {source}; give it as gzip writes it, or unpacked")]
+    #[error("cannot decompress the network: {source}; expected a gzip file or an uncompressed one")]
     Gzip {
         /// The error of the decompression.
         source: std::io::Error,
     },
     /// The runtime does not support an operator, or not in this form.
-    #[error(
-        "node {node} has the operator {operator}, which cannot be run here: {problem}; save the network without it"
-    )]
+    #[error("node {node} has the unsupported operator {operator}: {problem}; save the network without it")]
     Operator {
         /// The operator, prefixed with its domain unless that is the standard one: `Gemm`,
         /// `ai.onnx.ml/TreeEnsembleRegressor`.
@@ -44,20 +42,24 @@ pub enum OnnxError {
         problem: String,
     },
     /// The runtime rejects the graph or the weights of a valid file.
-    #[error("the network cannot be loaded: {problem}")]
+    #[error("cannot load the network: {problem}")]
     Load {
         /// The error of the runtime.
         problem: String,
     },
     /// The network has no input, or several.
-    #[error("the network has {} inputs ({}), but a model has one; save it with a single input", names.len(), names.join(", "))]
+    #[error(
+        "expected a network with a single input, got {} ({}); save it with a single input",
+        names.len(), names.join(", ")
+    )]
     Inputs {
         /// Their names.
         names: Vec<String>,
     },
     /// The network has no output, or several, and none was chosen.
     #[error(
-        "the network has {} outputs ({}), but a model has one; choose it with NetworkOptions::output (--model-output NAME)",
+        "expected a network with a single output, got {} ({}); choose one with NetworkOptions::output \
+         (--model-output NAME)",
         names.len(), names.join(", ")
     )]
     Outputs {
@@ -65,38 +67,38 @@ pub enum OnnxError {
         names: Vec<String>,
     },
     /// The chosen output does not exist.
-    #[error("the network has no output {given:?}; its outputs are {}", names.join(", "))]
+    #[error("unknown output {name:?}; expected one of: {}", names.join(", "))]
     UnknownOutput {
         /// The name passed.
-        given: String,
+        name: String,
         /// The names of the outputs.
         names: Vec<String>,
     },
     /// The elements of an input or output have an unsupported type.
-    #[error("{what} has elements of type {given}, but {wanted} are wanted")]
+    #[error("{what} has elements of type {actual}, expected {expected}")]
     ElementType {
         /// The value concerned: "input x", "output y".
         what: String,
         /// The type in the file, by its ONNX name.
-        given: String,
+        actual: String,
         /// The supported types.
-        wanted: &'static str,
+        expected: &'static str,
     },
     /// The input has no shape, or a rank without dimensions for rows.
     #[error(
-        "input {input} has {given}, but rows are passed as [batch, features] or [batch, ...] with fixed sizes; \
-         save the network with such a shape"
+        "input {input} has {actual}, expected [batch, features] or [batch, ...] with fixed sizes; save the \
+         network with such a shape"
     )]
     Rank {
         /// The input.
         input: String,
         /// Its shape, formatted for the message.
-        given: String,
+        actual: String,
     },
     /// The file does not fix the size of a dimension of a row.
     #[error(
-        "dimension {axis} of input {input} ({dimension}) has no fixed size; only the first, the batch, may vary: \
-         give the shape of a row with NetworkOptions::row_shape"
+        "dimension {axis} of input {input} ({dimension}) has no fixed size; only the first (batch) may \
+         vary: set the shape of a row with NetworkOptions::row_shape"
     )]
     DynamicDimension {
         /// The input.
@@ -107,45 +109,47 @@ pub enum OnnxError {
         dimension: String,
     },
     /// The requested shape of rows contradicts the file.
-    #[error("rows of shape {given:?} were asked for, but input {input} takes {wanted}")]
+    #[error("invalid row shape {actual:?}; input {input} expects {expected}")]
     RowShape {
         /// The input.
         input: String,
         /// The requested shape.
-        given: Vec<usize>,
+        actual: Vec<usize>,
         /// The shape in the file, with the batch first.
-        wanted: String,
+        expected: String,
     },
     /// The first dimension of the output is not the batch.
     #[error(
-        "output {output} has the shape {given:?} for a batch of {batch} rows; its first dimension must be the batch, the others the same \
-         for all rows"
+        "output {output} has the shape {actual:?} for a batch of {batch} rows; its first dimension must be \
+         the batch, and the others must be the same for all rows"
     )]
     OutputShape {
         /// The output.
         output: String,
         /// The actual shape of the output.
-        given: Vec<usize>,
+        actual: Vec<usize>,
         /// The number of rows of the input.
         batch: usize,
     },
     /// The network mixes the rows of a batch, so its predictions are not a function of one row.
     #[error(
-        "output {output} of a row changes with the other rows of its batch; a model must predict each row by itself"
+        "output {output} of a row depends on the other rows of its batch; a model must predict each row \
+         independently"
     )]
     RowsMixed {
         /// The output.
         output: String,
     },
     /// The trial run with zeros when loading the network failed.
-    #[error("the network was loaded but does not run on a batch of zeros: {problem}")]
+    #[error("the network was loaded, but fails on a batch of zeros: {problem}")]
     Trial {
         /// The error of the runtime.
         problem: String,
     },
     /// A row contains a missing value (NaN).
     #[error(
-        "row {row} has no value in column {column}, but a network takes no missing values; fill it in first"
+        "row {row} has no value in column {column}, but networks do not support missing values; fill it in \
+         first"
     )]
     Missing {
         /// Index of the row among the rows passed.
@@ -154,9 +158,7 @@ pub enum OnnxError {
         column: usize,
     },
     /// A value is not a 32-bit integer, although the input takes integers such as token ids.
-    #[error(
-        "row {row} has the value {value} in column {column}, but the input takes whole numbers of 32 bits"
-    )]
+    #[error("row {row} has the value {value} in column {column}, but the input expects 32-bit integers")]
     NotWhole {
         /// Index of the row among the rows passed.
         row: usize,
@@ -174,9 +176,7 @@ pub enum OnnxError {
         problem: String,
     },
     /// A prediction is infinite or NaN.
-    #[error(
-        "output {output} of row {row} is {value}; a model needs finite predictions, so check the network at that row"
-    )]
+    #[error("output {output} of row {row} is {value}; predictions must be finite")]
     NotFinite {
         /// Index of the row among the rows passed.
         row: usize,

@@ -27,7 +27,8 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, OnnxError> {
     let mut decoder = MultiGzDecoder::new(bytes).take(most as u64 + 1);
     decoder.read_to_end(&mut content).map_err(|source| OnnxError::Gzip { source })?;
     if content.len() > most {
-        let source = Error::other(format!("it holds more than {most} bytes, {MOST_RATIO} times its size"));
+        let source =
+            Error::other(format!("it decompresses to more than {most} bytes, {MOST_RATIO} times its size"));
         return Err(OnnxError::Gzip { source });
     }
     Ok(Cow::Owned(content))

@@ -98,7 +98,11 @@ impl Network {
         })?;
         let outputs = zeros.len() / batch;
         if outputs == 0 {
-            return Err(OnnxError::OutputShape { output: self.output.clone(), given: vec![batch, 0], batch });
+            return Err(OnnxError::OutputShape {
+                output: self.output.clone(),
+                actual: vec![batch, 0],
+                batch,
+            });
         }
         if batch > 1 {
             rows[(batch - 1) * self.features..].fill(1.0);
@@ -223,7 +227,7 @@ impl Network {
             if values.len() != out.len() {
                 let given = vec![values.len()];
                 let batch = self.runtime.batch();
-                return Err(OnnxError::OutputShape { output: self.output.clone(), given, batch });
+                return Err(OnnxError::OutputShape { output: self.output.clone(), actual: given, batch });
             }
             for (index, (out, value)) in out.iter_mut().zip(values).enumerate() {
                 let value = f64::from(value);
@@ -270,12 +274,12 @@ impl Network {
             Refusal::Failed(problem) => OnnxError::Run { row: first + failure.row, problem },
             Refusal::Element(given) => OnnxError::ElementType {
                 what: format!("output {}", self.output),
-                given,
-                wanted: "FLOAT, DOUBLE or FLOAT16",
+                actual: given,
+                expected: "FLOAT, DOUBLE or FLOAT16",
             },
             Refusal::Shape(given) => {
                 let batch = self.runtime.batch();
-                OnnxError::OutputShape { output: self.output.clone(), given, batch }
+                OnnxError::OutputShape { output: self.output.clone(), actual: given, batch }
             }
         }
     }

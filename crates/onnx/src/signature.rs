@@ -33,7 +33,7 @@ impl Signature {
         row_shape: Option<&[usize]>,
     ) -> Result<Self, OnnxError> {
         let Some(graph) = &file.graph else {
-            return Err(OnnxError::NotOnnx { problem: "it holds no network".to_owned() });
+            return Err(OnnxError::NotOnnx { problem: "it contains no network".to_owned() });
         };
         let input = only_input(graph)?;
         let output = chosen_output(graph, output)?;
@@ -78,7 +78,7 @@ fn chosen_output<'a>(graph: &'a GraphProto, wanted: Option<&str>) -> Result<&'a 
         (Some(given), outputs) => outputs
             .iter()
             .find(|output| output.name.as_deref() == Some(given))
-            .ok_or_else(|| OnnxError::UnknownOutput { given: given.to_owned(), names: names(outputs) }),
+            .ok_or_else(|| OnnxError::UnknownOutput { name: given.to_owned(), names: names(outputs) }),
         (None, [output]) => Ok(output),
         (None, outputs) => Err(OnnxError::Outputs { names: names(outputs) }),
     }
@@ -94,8 +94,8 @@ fn wrong_type(
     given: Option<DataType>,
     wanted: &'static str,
 ) -> OnnxError {
-    let given = given.map_or_else(|| "not stated".to_owned(), |given| given.to_string());
-    OnnxError::ElementType { what: format!("{kind} {}", name(value)), given, wanted }
+    let given = given.map_or_else(|| "unknown".to_owned(), |given| given.to_string());
+    OnnxError::ElementType { what: format!("{kind} {}", name(value)), actual: given, expected: wanted }
 }
 
 /// Returns the size of the batch, if fixed, and the shape of a row: the requested one, or that in the file.
@@ -110,15 +110,15 @@ fn shape(input: &ValueInfoProto, given: Option<&[usize]>) -> Result<(Option<usiz
             stated.len() == given.len() + 1 && given.iter().zip(&stated[1..]).all(agrees)
         });
         if given.is_empty() || given.contains(&0) || !fits {
-            let wanted = stated.map_or_else(|| "one or more sizes above 0".to_owned(), words);
-            return Err(OnnxError::RowShape { input: name(input), given: given.to_vec(), wanted });
+            let wanted = stated.map_or_else(|| "one or more positive sizes".to_owned(), words);
+            return Err(OnnxError::RowShape { input: name(input), actual: given.to_vec(), expected: wanted });
         }
         return Ok((batch, given.to_vec()));
     }
     let Some([_, row @ ..]) = stated.filter(|stated| stated.len() > 1) else {
         let given =
             stated.map_or_else(|| "no shape".to_owned(), |stated| format!("the shape {}", words(stated)));
-        return Err(OnnxError::Rank { input: name(input), given });
+        return Err(OnnxError::Rank { input: name(input), actual: given });
     };
     let size = |(axis, dimension): (usize, &Dimension)| {
         fixed(dimension).ok_or_else(|| OnnxError::DynamicDimension {

@@ -82,7 +82,7 @@ impl FeatureClustering {
     /// [`PartitionsError::Least`] unless `least` lies in [0, 1].
     pub fn fit(&self, rows: Rows<'_>) -> Result<ClusteredFeatures, PartitionsError> {
         if !(0.0..=1.0).contains(&self.least) {
-            return Err(PartitionsError::Least { given: self.least });
+            return Err(PartitionsError::Least { actual: self.least });
         }
         let dependence = self.dependence.matrix(rows)?;
         let dendrogram = Dendrogram::new(&dependence, self.linkage);

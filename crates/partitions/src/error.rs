@@ -9,8 +9,8 @@ pub enum PartitionsError {
     Memory(#[from] apportion_games::TooMuchMemory),
     /// The data contain an infinite number.
     #[error(
-        "row {row} has the value {value} in column {column}, and dependence between features is computed with it; pass a finite number, or \
-         list the groups instead"
+        "row {row} has the value {value} in column {column}, and dependence between features is computed \
+         with it; pass a finite number, or list the groups instead"
     )]
     Infinite {
         /// The row, from 0.
@@ -22,8 +22,8 @@ pub enum PartitionsError {
     },
     /// Too few rows have values for both features of a pair.
     #[error(
-        "only {complete} rows have both feature {first} and feature {second}; a dependence needs {least}, so add \
-         rows or leave one of the two out"
+        "only {complete} rows have values of both feature {first} and feature {second}; dependence requires \
+         {min}, so add rows or remove one of the two"
     )]
     TooFewRows {
         /// The first feature.
@@ -33,39 +33,44 @@ pub enum PartitionsError {
         /// The number of rows in which neither is missing.
         complete: usize,
         /// The minimum number of rows.
-        least: usize,
+        min: usize,
     },
     /// The number of bins is 1 or 0, or too large for the number of rows.
-    #[error("{given} bins were asked for; {rows} rows allow 2 to {most}, one row to a cell of the square")]
+    #[error(
+        "invalid number of bins {actual}; expected 2 to {max} for {rows} rows (at least one row per cell)"
+    )]
     Bins {
         /// The given number.
-        given: usize,
+        actual: usize,
         /// The maximum number.
-        most: usize,
+        max: usize,
         /// The smallest number of rows of a pair of features.
         rows: usize,
     },
     /// The number of neighbours is 0, or not below the number of rows.
-    #[error("{given} neighbours were asked for; {rows} rows allow 1 to {}", rows.saturating_sub(1))]
+    #[error(
+        "invalid number of neighbours {actual}; expected 1 to {} for {rows} rows",
+        rows.saturating_sub(1)
+    )]
     Neighbours {
         /// The given number.
-        given: usize,
+        actual: usize,
         /// The smallest number of rows of a pair of features.
         rows: usize,
     },
     /// The matrix has no features, or its upper triangle has the wrong size.
     #[error(
-        "{given} dependences were given for {features} features; wanted are at least one feature and, row by row above \
-         the diagonal, one number for each pair"
+        "{actual} dependences do not match {features} features; expected at least one feature and, row by \
+         row above the diagonal, one number per pair"
     )]
     Pairs {
         /// The number of given values.
-        given: usize,
+        actual: usize,
         /// The number of features.
         features: usize,
     },
     /// A dependence is outside [0, 1].
-    #[error("the dependence of features {first} and {second} is {value}; it must lie in [0, 1]")]
+    #[error("the dependence of features {first} and {second} must be in [0, 1], got {value}")]
     Dependence {
         /// The first feature.
         first: usize,
@@ -76,37 +81,38 @@ pub enum PartitionsError {
     },
     /// The dependences were not measured here, so their distribution under independence is not known.
     #[error(
-        "what independent features show is known for measured dependences only; cut at a height or into a number of groups"
+        "the distribution under independence is known for measured dependences only; cut at a height or \
+         into a number of groups"
     )]
     UnknownLaw,
     /// The significance level is not strictly between 0 and 1.
-    #[error("the level of significance is {given}; it must lie strictly between 0 and 1")]
+    #[error("the significance level must be strictly between 0 and 1, got {actual}")]
     Level {
         /// The given number.
-        given: f64,
+        actual: f64,
     },
     /// The minimum dependence is outside [0, 1].
-    #[error("the least dependence within a group is {given}; it must lie in [0, 1]")]
+    #[error("the minimum dependence within a group must be in [0, 1], got {actual}")]
     Least {
         /// The given number.
-        given: f64,
+        actual: f64,
     },
     /// The height is NaN.
-    #[error("the height of a cut is not a number")]
+    #[error("the height of a cut must be a number, got NaN")]
     Height,
     /// The number of groups is 0 or exceeds the number of features.
-    #[error("{given} groups were asked for; {features} features allow 1 to {features}")]
+    #[error("invalid number of groups {actual}; expected 1 to {features} for {features} features")]
     Groups {
         /// The given number.
-        given: usize,
+        actual: usize,
         /// The number of features.
         features: usize,
     },
     /// The number of names differs from the number of features.
-    #[error("{given} names were given for {features} features")]
+    #[error("expected {features} names (one per feature), got {actual}")]
     Names {
         /// The number of names.
-        given: usize,
+        actual: usize,
         /// The number of features.
         features: usize,
     },
@@ -119,17 +125,17 @@ pub enum PartitionsError {
         problem: &'static str,
     },
     /// Unknown name of a measure of dependence or a linkage.
-    #[error("there is no {what} {given:?}; there are {known}")]
+    #[error("unknown {what} {name:?}; expected one of: {known}")]
     UnknownName {
         /// The kind of name.
         what: &'static str,
         /// The given name.
-        given: String,
+        name: String,
         /// The known names.
         known: &'static str,
     },
     /// The figure could not be drawn.
-    #[error("the dendrogram could not be drawn: {message}")]
+    #[error("cannot draw the dendrogram: {message}")]
     Figure {
         /// The message of the drawing library.
         message: String,

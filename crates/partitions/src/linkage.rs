@@ -53,8 +53,8 @@ impl FromStr for Linkage {
             "complete" => Ok(Self::Complete),
             _ => Err(PartitionsError::UnknownName {
                 what: "linkage",
-                given: name.to_owned(),
-                known: "average, single and complete",
+                name: name.to_owned(),
+                known: "average, single, complete",
             }),
         }
     }

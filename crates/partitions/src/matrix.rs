@@ -31,7 +31,7 @@ impl DependenceMatrix {
     pub fn from_values(features: usize, values: Vec<f64>) -> Result<Self, PartitionsError> {
         let wanted = features.checked_sub(1).and_then(|others| others.checked_mul(features));
         if wanted.map(|twice| twice / 2) != Some(values.len()) {
-            return Err(PartitionsError::Pairs { given: values.len(), features });
+            return Err(PartitionsError::Pairs { actual: values.len(), features });
         }
         if let Some(at) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
             let (first, second) = pair_at(features, at);
@@ -68,7 +68,7 @@ impl DependenceMatrix {
     /// Panics if a feature is out of range.
     pub fn get(&self, first: usize, second: usize) -> f64 {
         let (low, high) = (first.min(second), first.max(second));
-        assert!(high < self.features, "there is no feature {high} among {}", self.features);
+        assert!(high < self.features, "invalid feature {high}: there are {} features", self.features);
         if low == high { 1.0 } else { self.values[low * (2 * self.features - low - 1) / 2 + high - low - 1] }
     }
 
@@ -90,7 +90,7 @@ impl DependenceMatrix {
     /// [`Level`](PartitionsError::Level) unless 0 < `level` < 1.
     pub fn critical_value(&self, level: f64) -> Result<f64, PartitionsError> {
         if !(level > 0.0 && level < 1.0) {
-            return Err(PartitionsError::Level { given: level });
+            return Err(PartitionsError::Level { actual: level });
         }
         let Origin { dependence, least_rows } = self.origin.ok_or(PartitionsError::UnknownLaw)?;
         if self.values.is_empty() {

@@ -27,8 +27,9 @@ const FEATURES: [(&str, &[&str]); 12] = [
     ("noise", &[]),
 ];
 
-const TEXT: &str = "The room was clean and the staff were friendly, but the bed was terrible: after one night my back hurt, and \
-                    nobody cared.\nWe would not come again, in spite of the wonderful breakfast in New York.";
+const TEXT: &str = "The room was clean and the staff were friendly, but the bed was terrible: after one \
+                    night my back hurt, and nobody cared.\nWe would not come again, in spite of the \
+                    wonderful breakfast in New York.";
 const TEXT_TO_THE_LEFT: &str =
     "החדר היה נקי והצוות היה נחמד, אבל המיטה הייתה נוראה. לא נחזור לשם, למרות ארוחת הבוקר הנפלאה.";
 

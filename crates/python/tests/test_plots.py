@@ -114,7 +114,7 @@ def test_interactions_classes_groups_texts_and_images(numbers, booster, frame):
 
 
 @pytest.mark.parametrize("wrong, says", [
-    (dict(kind="pie"), "unknown figure"), (dict(kind="waterfall", row=10**6), "no row"), (dict(kind="scatter", feature="nobody"), "no feature"),
+    (dict(kind="pie"), "unknown figure"), (dict(kind="waterfall", row=10**6), "no row"), (dict(kind="scatter", feature="nobody"), "unknown feature"),
     (dict(kind="bar", output="nobody"), "no output"), (dict(kind="bar", output=7), "no output"), (dict(kind="cohorts", where="nothing"), "invalid condition"),
     (dict(kind="network"), "interactions"), (dict(kind="convergence"), "until"), (dict(kind="groups"), "groups"),
 ])

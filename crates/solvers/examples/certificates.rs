@@ -18,7 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let given: Vec<usize> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let sizes = if given.is_empty() { vec![300, 1000] } else { given };
     println!(
-        "game          n  m/n  errors  least  most   cover computed  cover probes  directions  freedom  hats  value error"
+        "game          n  m/n  errors  least  most   cover computed  cover probes  directions  freedom  \
+         hats  value error"
     );
     for players in sizes {
         let games: [(&str, Box<dyn ClosedFormGame>); 3] = [
@@ -87,7 +88,8 @@ fn compare(
     let norm: f64 = truth.iter().map(|value| value * value).sum();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     println!(
-        "{name:10} {n:5} {per_player:4} {:7.3} {:6.3} {:5.3} {:16.3} {:13.3} {:11.3} {:8.3} {off:5.2} {:12.1e}",
+        "{name:10} {n:5} {per_player:4} {:7.3} {:6.3} {:5.3} {:16.3} {:13.3} {:11.3} {:8.3} {off:5.2} \
+         {:12.1e}",
         (sums[1] / sums[0]).sqrt(),
         ratios.iter().copied().fold(f64::INFINITY, f64::min),
         ratios.iter().copied().fold(0.0, f64::max),

@@ -21,7 +21,8 @@ fn main() {
         _ => vec![(100, 1_000), (100, 10_000), (1000, 10_000), (1000, 100_000)],
     };
     println!(
-        "  value         n        m   check    popcount      panels  matrix-free  certificate, factored  matrix-free"
+        "  value         n        m   check    popcount      panels  matrix-free  certificate, factored  \
+         matrix-free"
     );
     let values = [("shapley", true), ("banzhaf", false)];
     for (value, constrained, (players, rows)) in values
@@ -54,7 +55,8 @@ fn main() {
         let factored = solve(if panels < popcount { Kernel::Panels } else { Kernel::Popcount });
         let certificate = least(repeats, || factored.certificate(&free));
         println!(
-            "  {value} {players:8} {rows:8} {check:7.3} {popcount:11.3} {panels:11.3} {matrix_free:12.3} {certificate:22.3} {by_probes:12.3}   auto: {:?}, condition {:.3}, {:.3}",
+            "  {value} {players:8} {rows:8} {check:7.3} {popcount:11.3} {panels:11.3} {matrix_free:12.3} \
+             {certificate:22.3} {by_probes:12.3}   auto: {:?}, condition {:.3}, {:.3}",
             solve(Kernel::Auto).kernel(),
             factored.condition_number(),
             fit.condition_number()

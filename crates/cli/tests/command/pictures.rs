@@ -317,10 +317,13 @@ fn messages_are_short_however_many_features_there_are_and_however_large_numbers_
     let names: Vec<String> = (0..500).map(|place| format!("feature {place}")).collect();
     let file = of_features(folder.path(), &names, 1.0);
     let says = refused(&plot("scatter", &file, &["--feature", "featur 321"]), 2);
-    assert!(says.contains("known are feature 321, feature 0, "), "{says}");
+    assert!(says.contains("available features: feature 321, feature 0, "), "{says}");
     assert!(says.ends_with("feature 8 and 490 more\n"), "{says}");
     let says = refused(&plot("cohorts", &file, &["--where", "featur 321 > 3"]), 2);
-    assert!(says.contains("known are feature 321, feature 0, ") && says.contains("and 490 more"), "{says}");
+    assert!(
+        says.contains("available features: feature 321, feature 0, ") && says.contains("and 490 more"),
+        "{says}"
+    );
     let file = of_features(folder.path(), &names[..2], 1e302);
     let says = refused(&plot("bar", &file, &[]), 1);
     assert!(says.contains("row 0 has 1e302 among its values") && says.len() < 300, "{says}");

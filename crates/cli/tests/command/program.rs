@@ -332,7 +332,7 @@ fn a_program_reads_infinite_values_and_quoted_texts() {
     let broken = "a,b\n1,\"two\nlines\"\n";
     fs::write(case.path("rows.csv"), broken).unwrap();
     let (_, told) = case.failure("predict", program, &[]);
-    assert!(told.contains("\"two\\nlines\", which breaks a line"), "{told}");
+    assert!(told.contains("\"two\\nlines\", which has a line break"), "{told}");
 }
 
 #[test]

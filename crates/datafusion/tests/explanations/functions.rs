@@ -194,14 +194,18 @@ fn calls_that_do_not_fit_are_refused_when_a_query_is_planned() {
     register_all(&mut session).unwrap();
     let explain = session.udf("explain").unwrap();
     let with_model = |model: String, rest: usize| [vec![text(&model)], vec![number(0.0); rest]].concat();
-    let no_model = "explain wants the model first, as a text in the query: explain('model.json', a, b, …)";
+    let no_model = "explain requires the model as its first argument, as a string literal: \
+                    explain('model.json', a, b, …)";
     for (message, says) in [
-        (refused(&explain_one, &[number(1.0), number(2.0)]), "explain_one wants 10 numbers, one for each"),
-        (refused(&explain_one, &[]), "and is given 0"),
-        (refused(&explain, &with_model(diabetes(), 1)), "explain wants 10 numbers after the model"),
+        (
+            refused(&explain_one, &[number(1.0), number(2.0)]),
+            "explain_one requires 10 arguments, one per feature",
+        ),
+        (refused(&explain_one, &[]), ", got 0"),
+        (refused(&explain, &with_model(diabetes(), 1)), "explain requires 10 arguments after the model"),
         (
             refused(&explain_one, &[vec![text("tall")], vec![number(0.0); 9]].concat()),
-            "argument 1 of explain_one (\"age\") is of the type Utf8; wanted are integers",
+            "argument 1 of explain_one (\"age\") has the type Utf8; expected integers",
         ),
         (
             refused(
@@ -209,7 +213,7 @@ fn calls_that_do_not_fit_are_refused_when_a_query_is_planned() {
                 &[with_model(diabetes(), 9), vec![ColumnarValue::Scalar(ScalarValue::Date32(Some(7)))]]
                     .concat(),
             ),
-            "argument 11 of explain (\"f9\") is of the type Date32; ",
+            "argument 11 of explain (\"f9\") has the type Date32; ",
         ),
         (refused(&explain, &[number(1.0), number(2.0)]), no_model),
         (refused(&explain, &[]), no_model),
@@ -250,7 +254,7 @@ fn an_unknown_category_is_an_error_of_this_crate() {
         panic!("not an error of this crate")
     };
     assert!(
-        matches!(error.downcast_ref(), Some(BatchError::Category { given, .. }) if given == "Athens"),
+        matches!(error.downcast_ref(), Some(BatchError::Category { actual: given, .. }) if given == "Athens"),
         "{error:?}"
     );
 }

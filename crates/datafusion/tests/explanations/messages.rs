@@ -22,28 +22,26 @@ fn batches_that_do_not_fit_are_refused() {
     };
     assert_eq!(
         says(&explainer(), &renamed(&|name| name.replace("bmi", "BMI"))),
-        "the model has 10 features, of which the batches lack 1: \"bmi\"; they have \"id\", \"age\", \"sex\", \"BMI\", \"bp\", \"s1\", \
-         \"s2\", \"s3\" and 3 more: name the columns as the features"
+        "the batches lack 1 of the 10 model features: \"bmi\" (available columns: \"id\", \"age\", \"sex\", \
+         \"BMI\", \"bp\", \"s1\", \"s2\", \"s3\" and 3 more); name the columns as the features"
     );
     assert_eq!(
         says(&explainer(), &renamed(&|name| name.replace("id", "row"))),
-        "keep names \"id\", and the batches have \"row\", \"age\", \"sex\", \"bmi\", \"bp\", \"s1\", \"s2\", \"s3\" and 3 more"
+        "unknown columns \"id\" in keep; available columns: \"row\", \"age\", \"sex\", \"bmi\", \"bp\", \
+         \"s1\", \"s2\", \"s3\" and 3 more"
     );
     assert_eq!(
         says(&explainer(), &renamed(&|name| name.replace("sex", "age"))),
-        "the batches have two columns \"age\"; give each a name of its own"
+        "duplicate column \"age\" in the batches; rename one of them"
     );
     let trees = || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz"));
     let message = says(&trees().build().unwrap(), &rows);
-    assert!(message.starts_with("the batches have 11 columns that may be features (\"id\", "), "{message}");
-    assert!(
-        message.ends_with("and the model wants 10, one for each: leave others out, or name them in keep"),
-        "{message}"
-    );
+    assert!(message.starts_with("expected 10 feature columns, got 11 (\"id\", "), "{message}");
+    assert!(message.ends_with("); remove the others, or list them in keep"), "{message}");
     let base = renamed(&|name| name.replace("id", "base"));
     assert_eq!(
         says(&trees().feature_names(FEATURES).keep(["base"]).build().unwrap(), &base),
-        "the results would have two columns \"base\"; rename the one that is kept, or ask for the layout of lists"
+        "the results would contain two columns \"base\"; rename the kept one, or use the layout of lists"
     );
 }
 
@@ -53,13 +51,13 @@ fn what_cannot_be_asked_is_refused_when_an_explainer_is_made() {
     let says = |built: Result<BatchExplainer, BatchError>| built.unwrap_err().to_string();
     assert_eq!(
         says(trees().feature_names(["a"]).build()),
-        "there are 1 names of features, and the model has 10; give one for each, in the order of the model"
+        "expected 10 names of features, in the order of the model, got 1"
     );
     assert_eq!(
         says(trees().background(Background::baseline(vec![0.0]).unwrap()).build()),
-        "rows of the background have 1 numbers, and the model wants 10, one for each feature"
+        "the background has 1 columns, expected 10 (one per feature)"
     );
-    assert!(says(trees().behind_link().build()).contains("give a background"));
+    assert!(says(trees().behind_link().build()).contains("requires a tree ensemble and a background"));
     assert!(
         says(
             trees()
@@ -73,7 +71,7 @@ fn what_cannot_be_asked_is_refused_when_an_explainer_is_made() {
     assert!(matches!(no_covers, BatchError::Explain(_)), "{no_covers}");
     let doubled = trees().feature_names(["a"; 10]).build().unwrap();
     let error = register(&mut MemoryFunctionRegistry::new(), "explain", doubled).unwrap_err();
-    assert!(error.to_string().starts_with("two features of the model are called \"a\""), "{error}");
+    assert!(error.to_string().starts_with("duplicate feature \"a\""), "{error}");
     let error = BatchExplainer::of_file("/no/such/model.json").err().unwrap();
     assert_eq!(error.to_string().matches("/no/such/model.json").count(), 1);
 }

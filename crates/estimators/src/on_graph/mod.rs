@@ -46,7 +46,8 @@ specs! {
         |value| sampling(value, LocalMethod::Contributions, false);
     L_BANZHAF_KERNEL = "l-banzhaf-kernel": "Kernel Banzhaf in the neighbourhood of each player",
         |value| sampling(value, LocalMethod::Regression, false);
-    C_SHAPLEY_REGRESSION = "c-shapley-regression": "least squares on small connected coalitions, an approximation of C-Shapley values",
+    C_SHAPLEY_REGRESSION = "c-shapley-regression": "least squares on small connected coalitions, an \
+        approximation of C-Shapley values",
         |value| match value {
             Value::OnGraph(value, graph) => {
                 Some(Box::new(ConnectedRegression::new(graph.clone()).order(value.order()?)))

@@ -175,7 +175,8 @@ fn boxed(value: &apportion_values::Value, estimator: PolyShap) -> Option<Box<dyn
 }
 
 specs! {
-    POLY_SHAP = "poly-shap" variant: "PolySHAP as published: a regression on all players and pairs of players",
+    POLY_SHAP = "poly-shap" variant: "PolySHAP as published: a regression on all players and pairs of \
+        players",
         |value| boxed(value, PolyShap::default());
     POLY_SHAP_3 = "poly-shap-3" variant:
         "PolySHAP on all products of up to three players, with paired coalitions",

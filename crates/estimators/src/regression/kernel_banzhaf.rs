@@ -392,7 +392,8 @@ specs! {
         "Kernel Banzhaf as published: a regression on pairs drawn with replacement; for (weighted) Banzhaf \
          values",
         |value| boxed(value, Pairing::Paired, Draws::WithReplacement, true);
-    KERNEL_BANZHAF_WITHOUT_REPLACEMENT = "kernel-banzhaf-without-replacement": "Kernel Banzhaf without replacement",
+    KERNEL_BANZHAF_WITHOUT_REPLACEMENT = "kernel-banzhaf-without-replacement": "Kernel Banzhaf without \
+        replacement",
         |value| boxed(value, Pairing::Paired, Draws::FixedCounts, true);
     KERNEL_BANZHAF_BERNOULLI = "kernel-banzhaf-bernoulli" variant:
         "Kernel Banzhaf with Bernoulli sampling of pairs, which meets the budget in expectation",

@@ -350,7 +350,8 @@ fn for_each_subset(players: usize, size: usize, mut visit: impl FnMut(&[usize]))
 
 specs! {
     OPTIMIZED_KERNEL_SHAP = "optimized-kernel-shap":
-        "Kernel SHAP as optimized in the shap library: small and large sizes enumerated, the rest drawn in pairs",
+        "Kernel SHAP as optimized in the shap library: small and large sizes enumerated, the rest drawn in \
+         pairs",
         |_| Some(Box::new(OptimizedKernelShap));
 }
 

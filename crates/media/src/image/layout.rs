@@ -62,12 +62,10 @@ impl Layout {
         let refuse = |problem| Err(MediaError::Shape { shape: shape.to_vec(), problem });
         let is_channels = |size: usize| size == 1 || size == 3;
         match *shape {
-            [_] => {
-                refuse("a flat row does not say where a row of pixels ends; say height, width and channels")
-            }
+            [_] => refuse("a flat row does not determine the width; set height, width and channels"),
             [height, width] => Self::new(height, width, 1, ChannelOrder::Last),
             [first, _, last] if is_channels(first) && is_channels(last) => {
-                refuse("either end may be the channels; say height, width and channels")
+                refuse("the first or the last dimension may be the channels; set height, width and channels")
             }
             [channels, height, width] if is_channels(channels) => {
                 Self::new(height, width, channels, ChannelOrder::First)
@@ -75,8 +73,8 @@ impl Layout {
             [height, width, channels] if is_channels(channels) => {
                 Self::new(height, width, channels, ChannelOrder::Last)
             }
-            [_, _, _] => refuse("an image has 1 or 3 channels, first or last"),
-            _ => refuse("an image has a height, a width and channels"),
+            [_, _, _] => refuse("expected 1 or 3 channels as the first or last dimension"),
+            _ => refuse("expected a height, a width and channels"),
         }
     }
 
@@ -90,7 +88,10 @@ impl Layout {
         let side = features.isqrt();
         match side * side == features {
             true => Self::new(side, side, 1, ChannelOrder::Last),
-            false => Err(MediaError::Shape { shape: vec![features], problem: "that is no square of pixels" }),
+            false => Err(MediaError::Shape {
+                shape: vec![features],
+                problem: "the number of pixels is not a square",
+            }),
         }
     }
 
@@ -158,10 +159,10 @@ impl Layout {
         let given = (image.height(), image.width(), image.channels());
         let wanted = (self.height, self.width, self.channels);
         if given != wanted {
-            return Err(MediaError::ImageMismatch { what, given, wanted });
+            return Err(MediaError::ImageMismatch { what, actual: given, expected: wanted });
         }
         if let Some(given) = scale.channels().filter(|&given| given != self.channels) {
-            return Err(MediaError::ScaleMismatch { given, wanted: self.channels });
+            return Err(MediaError::ScaleMismatch { actual: given, expected: self.channels });
         }
         let mut row = vec![0.0; self.features()];
         for (pixel, numbers) in image.pixels().chunks_exact(self.channels).enumerate() {
@@ -231,9 +232,9 @@ mod tests {
         let layout = Layout::from_shape(&[1, 2, 2]).unwrap();
         let image = Image::new(2, 1, 3, [0.0; 6]).unwrap();
         let refused = layout.row(&image, &PixelScale::default()).unwrap_err();
-        assert!(matches!(refused, MediaError::ImageMismatch { given: (2, 1, 3), wanted: (2, 2, 1), .. }));
+        assert!(matches!(refused, MediaError::ImageMismatch { actual: (2, 1, 3), expected: (2, 2, 1), .. }));
         let scale = PixelScale::per_channel([(0.0, 1.0); 3]).unwrap();
         let refused = layout.row(&Image::new(2, 2, 1, [0.0; 4]).unwrap(), &scale).unwrap_err();
-        assert!(matches!(refused, MediaError::ScaleMismatch { given: 3, wanted: 1 }));
+        assert!(matches!(refused, MediaError::ScaleMismatch { actual: 3, expected: 1 }));
     }
 }

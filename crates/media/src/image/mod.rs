@@ -196,7 +196,7 @@ fn check_size(height: usize, width: usize) -> Result<usize, MediaError> {
     match height.checked_mul(width) {
         Some(0) => Err(MediaError::EmptyImage { height, width }),
         Some(pixels) if pixels <= Image::MOST_PIXELS => Ok(pixels),
-        _ => Err(MediaError::TooManyPixels { height, width, most: Image::MOST_PIXELS }),
+        _ => Err(MediaError::TooManyPixels { height, width, max: Image::MOST_PIXELS }),
     }
 }
 
@@ -204,7 +204,7 @@ fn check_size(height: usize, width: usize) -> Result<usize, MediaError> {
 fn check_channels(channels: usize) -> Result<(), MediaError> {
     match channels {
         1 | 3 => Ok(()),
-        given => Err(MediaError::ChannelCount { given }),
+        given => Err(MediaError::ChannelCount { actual: given }),
     }
 }
 
@@ -214,7 +214,7 @@ fn check_count(height: usize, width: usize, channels: usize, given: usize) -> Re
     check_channels(channels)?;
     match pixels * channels == given {
         true => Ok(()),
-        false => Err(MediaError::PixelCount { given, height, width, channels }),
+        false => Err(MediaError::PixelCount { actual: given, height, width, channels }),
     }
 }
 
@@ -228,8 +228,8 @@ mod tests {
             Image::new(height, width, channels, pixels).unwrap_err()
         };
         assert!(matches!(refusal(0, 3, 1, &[]), MediaError::EmptyImage { height: 0, width: 3 }));
-        assert!(matches!(refusal(1, 1, 2, &[0.0; 2]), MediaError::ChannelCount { given: 2 }));
-        assert!(matches!(refusal(2, 2, 3, &[0.0; 4]), MediaError::PixelCount { given: 4, .. }));
+        assert!(matches!(refusal(1, 1, 2, &[0.0; 2]), MediaError::ChannelCount { actual: 2 }));
+        assert!(matches!(refusal(2, 2, 3, &[0.0; 4]), MediaError::PixelCount { actual: 4, .. }));
         assert!(matches!(refusal(usize::MAX, 2, 1, &[0.0]), MediaError::TooManyPixels { .. }));
         assert!(matches!(refusal(1 << 11, 1 + (1 << 11), 1, &[0.0]), MediaError::TooManyPixels { .. }));
         for wrong in [-0.1, 1.1, f64::NAN, f64::INFINITY] {

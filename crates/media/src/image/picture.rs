@@ -59,7 +59,7 @@ pub fn overlay(
     segmentation.check(image)?;
     let players = segmentation.count();
     if scores.len() != players {
-        return Err(MediaError::ScoreCount { given: scores.len(), players });
+        return Err(MediaError::ScoreCount { actual: scores.len(), players });
     }
     if let Some(player) = scores.iter().position(|score| !score.is_finite()) {
         return Err(MediaError::ScoreNotFinite { player, value: scores[player] });
@@ -234,7 +234,7 @@ mod tests {
         let pixels = Segmentation::pixels(2, 2).unwrap();
         let refusal =
             |scores: &[f64], options: &OverlayOptions| overlay(&image, &pixels, scores, options).unwrap_err();
-        assert!(matches!(refusal(&[0.0; 3], &PLAIN), MediaError::ScoreCount { given: 3, players: 4 }));
+        assert!(matches!(refusal(&[0.0; 3], &PLAIN), MediaError::ScoreCount { actual: 3, players: 4 }));
         let infinite = refusal(&[0.0, 1.0, f64::INFINITY, 0.0], &PLAIN);
         assert!(matches!(infinite, MediaError::ScoreNotFinite { player: 2, .. }));
         for factor in [0, 1 << 12] {

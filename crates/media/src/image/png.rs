@@ -49,7 +49,7 @@ impl Image {
             ColorType::Rgb => 3,
             ColorType::Rgba => 4,
             // The decoder expands palettes, as requested above.
-            ColorType::Indexed => return Err(MediaError::BadPng { problem: "no palette".to_owned() }),
+            ColorType::Indexed => return Err(MediaError::BadPng { problem: "missing palette".to_owned() }),
         };
         let sample_bytes = if depth == BitDepth::Sixteen { 2 } else { 1 };
         let mut data = vec![0; pixels * samples * sample_bytes];
@@ -103,7 +103,7 @@ fn check_palette(info: &Info<'_>) -> Result<(), MediaError> {
     if info.color_type != ColorType::Indexed || bytes.is_multiple_of(3) {
         return Ok(());
     }
-    Err(MediaError::BadPng { problem: format!("a palette of {bytes} bytes, and a colour takes 3") })
+    Err(MediaError::BadPng { problem: format!("the palette has {bytes} bytes, expected a multiple of 3") })
 }
 
 /// Converts an error of the decoder.

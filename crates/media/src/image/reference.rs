@@ -45,14 +45,14 @@ impl Reference {
                 let what = "the reference image";
                 return match given == wanted {
                     true => Ok(other.clone()),
-                    false => Err(MediaError::ImageMismatch { what, given, wanted }),
+                    false => Err(MediaError::ImageMismatch { what, actual: given, expected: wanted }),
                 };
             }
         };
         check_channels(colour.len())?;
         if colour.len() != image.channels() {
             let given = (image.height(), image.width(), colour.len());
-            return Err(MediaError::ImageMismatch { what: "the reference", given, wanted });
+            return Err(MediaError::ImageMismatch { what: "the reference", actual: given, expected: wanted });
         }
         if let Some(&value) = colour.iter().find(|value| !(0.0..=1.0).contains(*value)) {
             return Err(MediaError::ReferenceValue { value });
@@ -137,9 +137,9 @@ mod tests {
             assert!(matches!(refusal(values), MediaError::ReferenceValue { .. }));
         }
         let grey = refusal(Reference::Values(vec![0.5]));
-        assert!(matches!(grey, MediaError::ImageMismatch { given: (1, 2, 1), wanted: (1, 2, 3), .. }));
+        assert!(matches!(grey, MediaError::ImageMismatch { actual: (1, 2, 1), expected: (1, 2, 3), .. }));
         let none = refusal(Reference::Values(vec![]));
-        assert!(matches!(none, MediaError::ChannelCount { given: 0 }));
+        assert!(matches!(none, MediaError::ChannelCount { actual: 0 }));
         let small = refusal(Reference::Image(Image::new(1, 1, 3, [0.0; 3]).unwrap()));
         assert!(small.to_string().contains("reference"), "{small}");
     }
@@ -163,6 +163,6 @@ mod tests {
         let layout = Layout::new(1, 2, 3, ChannelOrder::First).unwrap();
         let refused =
             colours().masked(&layout, &PixelScale::default(), &other, &Reference::Mean).unwrap_err();
-        assert!(matches!(refused, MediaError::SegmentationMismatch { given: (2, 1), wanted: (1, 2) }));
+        assert!(matches!(refused, MediaError::SegmentationMismatch { actual: (2, 1), expected: (1, 2) }));
     }
 }

@@ -87,6 +87,6 @@ mod tests {
             assert!(matches!(PixelScale::per_channel(ends), Err(MediaError::Scale { .. })));
         }
         let two = PixelScale::per_channel([(0.0, 1.0); 2]);
-        assert!(matches!(two, Err(MediaError::ChannelCount { given: 2 })));
+        assert!(matches!(two, Err(MediaError::ChannelCount { actual: 2 })));
     }
 }

@@ -80,7 +80,7 @@ impl Segmentation {
     pub fn from_labels(height: usize, width: usize, labels: &[usize]) -> Result<Self, MediaError> {
         let pixels = check_size(height, width)?;
         if labels.len() != pixels {
-            return Err(MediaError::LabelCount { given: labels.len(), height, width });
+            return Err(MediaError::LabelCount { actual: labels.len(), height, width });
         }
         Ok(Self::numbered(height, width, labels.iter()))
     }
@@ -199,7 +199,7 @@ impl Segmentation {
         let (given, wanted) = ((self.height, self.width), (image.height(), image.width()));
         match given == wanted {
             true => Ok(()),
-            false => Err(MediaError::SegmentationMismatch { given, wanted }),
+            false => Err(MediaError::SegmentationMismatch { actual: given, expected: wanted }),
         }
     }
 }
@@ -304,7 +304,7 @@ mod tests {
         assert!(matches!(refused, MediaError::Patch { patch: 0, longest: 6 }));
         assert!(matches!(Segmentation::patches(4, 6, 7), Err(MediaError::Patch { .. })));
         let refused = Segmentation::from_labels(2, 2, &[0; 5]).unwrap_err();
-        assert!(matches!(refused, MediaError::LabelCount { given: 5, height: 2, width: 2 }));
+        assert!(matches!(refused, MediaError::LabelCount { actual: 5, height: 2, width: 2 }));
         assert!(matches!(Segmentation::pixels(0, 2), Err(MediaError::EmptyImage { .. })));
     }
 }

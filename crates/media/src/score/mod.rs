@@ -97,7 +97,7 @@ impl Score {
             Self::ExpectedLogProbability { law } => {
                 let refuse = |problem| Err(MediaError::LawOfClasses { classes, problem });
                 if law.len() != classes {
-                    return refuse(format!("{} were given", law.len()));
+                    return refuse(format!("got {} numbers", law.len()));
                 }
                 if let Some(class) = law.iter().position(|p| !(0.0..=1.0).contains(p)) {
                     return refuse(format!("number {class} is {}", law[class]));
@@ -105,7 +105,7 @@ impl Score {
                 let sum: f64 = law.iter().sum();
                 match (sum - 1.0).abs() <= LAW_TOLERANCE {
                     true => Ok(()),
-                    false => refuse(format!("they add up to {sum}")),
+                    false => refuse(format!("they sum to {sum}")),
                 }
             }
         }

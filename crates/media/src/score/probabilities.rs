@@ -101,7 +101,7 @@ fn through_logits(
 ) -> Result<(), BoxError> {
     if logits == 0 {
         return Err(Box::new(GameError::Parameter {
-            what: "a model has at least one output, not 0".to_owned(),
+            what: "the model must have at least one output, got 0".to_owned(),
         }));
     }
     let classes = Outputs::Logits.classes(logits);

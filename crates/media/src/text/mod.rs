@@ -192,7 +192,7 @@ impl Text {
     pub fn ranges(&self, player: usize) -> Vec<Range<usize>> {
         assert!(
             player < self.players.len(),
-            "a text of {} players has no player {player}",
+            "invalid player {player}: the text has {} players",
             self.players.len()
         );
         self.played().into_iter().filter(|span| span.player == Some(player)).map(|span| span.range).collect()
@@ -304,7 +304,7 @@ impl Text {
     fn scored(&self, scores: &[f64]) -> Result<Vec<(&str, Option<Scored>)>, MediaError> {
         let players = self.players.len();
         if scores.len() != players {
-            return Err(MediaError::ScoreCount { given: scores.len(), players });
+            return Err(MediaError::ScoreCount { actual: scores.len(), players });
         }
         if let Some(player) = scores.iter().position(|score| !score.is_finite()) {
             return Err(MediaError::ScoreNotFinite { player, value: scores[player] });

@@ -163,7 +163,7 @@ fn markup_quotes_and_commands_are_harmless() {
 #[test]
 fn scores_that_cannot_be_shown_are_refused() {
     let text = text("It sucks");
-    assert!(matches!(text.to_html(&[1.0]), Err(MediaError::ScoreCount { given: 1, players: 2 })));
+    assert!(matches!(text.to_html(&[1.0]), Err(MediaError::ScoreCount { actual: 1, players: 2 })));
     let refused = text.to_terminal(&[1.0, f64::NAN]).unwrap_err();
     assert!(matches!(refused, MediaError::ScoreNotFinite { player: 1, .. }), "{refused}");
 }

@@ -18,7 +18,7 @@ use crate::error::OnnxError;
 pub(crate) fn parse(bytes: &[u8]) -> Result<ModelProto, OnnxError> {
     let not_onnx = |problem| OnnxError::NotOnnx { problem };
     if bytes.is_empty() {
-        return Err(not_onnx("it is empty".to_owned()));
+        return Err(not_onnx("the file is empty".to_owned()));
     }
     walk::check(bytes).map_err(|fault| {
         not_onnx(format!("the field at byte {} of {} {}", fault.start, bytes.len(), fault.problem))
@@ -27,7 +27,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<ModelProto, OnnxError> {
     // Both fields are required. Writers put the second one last, so a truncated file may lack only this
     // field.
     if file.ir_version.is_none() || file.opset_import.is_empty() {
-        return Err(not_onnx("it states no version of the format or of its operators".to_owned()));
+        return Err(not_onnx("missing version of the format or of its operators".to_owned()));
     }
     Ok(file)
 }

@@ -89,10 +89,10 @@ fn numbers_of_more_than_ten_bytes_are_refused_in_every_message() {
     for path in MESSAGES {
         for number in [&endless[..], &endless[..10], &large] {
             // Use it as the number of a skipped field, as a value, and as a length.
-            assert_refused(path, number, "has a number of more than 64 bits");
+            assert_refused(path, number, "has a number with more than 64 bits");
             for kind in [0, 2] {
                 let value = [&integer(31 << 3 | kind), number].concat();
-                assert_refused(path, &value, "has a number of more than 64 bits");
+                assert_refused(path, &value, "has a number with more than 64 bits");
             }
         }
         let largest = [[0xff; 9].as_slice(), &[1]].concat();
@@ -108,7 +108,7 @@ fn fields_that_end_outside_of_their_message_are_refused_in_every_message() {
         for length in
             [6, 12, 1 << 20, 1 << 50, u64::MAX as usize].into_iter().skip(if path.is_empty() { 2 } else { 0 })
         {
-            assert_refused(path, &field(31, length, &[0xff; 5]), "is cut off");
+            assert_refused(path, &field(31, length, &[0xff; 5]), "is truncated");
         }
         if path.is_empty() {
             continue;
@@ -116,7 +116,7 @@ fn fields_that_end_outside_of_their_message_are_refused_in_every_message() {
         for content in
             [&[0xff; 9][..], &[0xf8], &[0xf8, 1], &[0xf8, 1, 0x80], &[0xf9, 1, 0, 0], &[0xfd, 1, 0, 0, 0]]
         {
-            assert_refused(path, content, "is cut off");
+            assert_refused(path, content, "is truncated");
         }
     }
 }
@@ -125,7 +125,7 @@ fn fields_that_end_outside_of_their_message_are_refused_in_every_message() {
 fn kinds_of_fields_that_are_not_in_use_are_refused_in_every_message() {
     for path in MESSAGES {
         for kind in [3, 4, 6, 7] {
-            assert_refused(path, &integer(31 << 3 | kind), "is of no kind that is in use");
+            assert_refused(path, &integer(31 << 3 | kind), "has an invalid wire type");
         }
     }
 }
@@ -134,12 +134,12 @@ fn kinds_of_fields_that_are_not_in_use_are_refused_in_every_message() {
 fn packed_numbers_are_refused_unless_they_are_whole() {
     for tensor in [&[7, 5][..], &[7, 1, 5, 5]] {
         for number in [5, 7] {
-            assert_refused(tensor, &field(number, 12, &[0xff; 12]), "has a number of more than 64 bits");
-            assert_refused(tensor, &field(number, 3, &[1, 1, 0xff]), "is cut off");
+            assert_refused(tensor, &field(number, 12, &[0xff; 12]), "has a number with more than 64 bits");
+            assert_refused(tensor, &field(number, 3, &[1, 1, 0xff]), "is truncated");
             assert_read(tensor, &field(number, 3, &[1, 0xff, 1]));
         }
         for (number, size) in [(4, 4), (10, 8)] {
-            assert_refused(tensor, &field(number, size + 1, &vec![0xff; size + 1]), "is cut off");
+            assert_refused(tensor, &field(number, size + 1, &vec![0xff; size + 1]), "is truncated");
             assert_read(tensor, &field(number, 2 * size, &vec![0xff; 2 * size]));
         }
         // Raw data may be arbitrary bytes.
@@ -156,7 +156,7 @@ fn messages_within_messages_are_refused_beyond_a_hundred() {
         assert_read(&deep(100), &[]);
         for length in [101, 102, 5000] {
             let refused = problem(within(&deep(length), &[]).0).unwrap();
-            assert!(refused.contains("is a message within more than 100 others"), "{length}: {refused}");
+            assert!(refused.contains("is nested in more than 100 messages"), "{length}: {refused}");
         }
     }
 }

@@ -11,10 +11,10 @@ pub(super) struct Fault {
     pub(super) problem: &'static str,
 }
 
-const CUT_OFF: &str = "is cut off";
-const TOO_LONG: &str = "has a number of more than 64 bits";
-const NO_KIND: &str = "is of no kind that is in use";
-const TOO_DEEP: &str = "is a message within more than 100 others";
+const CUT_OFF: &str = "is truncated";
+const TOO_LONG: &str = "has a number with more than 64 bits";
+const NO_KIND: &str = "has an invalid wire type";
+const TOO_DEEP: &str = "is nested in more than 100 messages";
 
 /// Checks that every number has at most 64 bits in ten bytes, and that every field ends within its message.
 ///

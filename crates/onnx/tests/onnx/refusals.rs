@@ -46,8 +46,8 @@ fn an_unknown_operator_is_refused_with_the_name_of_its_node() {
     );
     assert_eq!(
         error.to_string(),
-        "node 1 (of output y) has the operator ai.onnx.ml/Frobnicate, which cannot be run here: ai.onnx.ml/Frobnicate operator not \
-         supported or not enabled; save the network without it"
+        "node 1 (of output y) has the unsupported operator ai.onnx.ml/Frobnicate: ai.onnx.ml/Frobnicate \
+         operator not supported or not enabled; save the network without it"
     );
 }
 
@@ -93,7 +93,7 @@ fn the_beginning_of_a_file_is_refused_wherever_it_ends() {
         let error = refusal(&DIABETES[..length]);
         assert!(matches!(error, OnnxError::NotOnnx { .. }), "{length}: {error:?}");
     }
-    assert!(refusal(&[]).to_string().contains("it is empty"));
+    assert!(refusal(&[]).to_string().contains("the file is empty"));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn several_outputs_ask_for_a_choice_among_their_names() {
     assert!(matches!(refusal(&two), OnnxError::Outputs { names } if names == ["double", "square"]));
     let error = NetworkOptions::new().output("cube").from_bytes(&two).unwrap_err();
     assert!(
-        matches!(&error, OnnxError::UnknownOutput { given, names } if given == "cube" && names == &["double", "square"]),
+        matches!(&error, OnnxError::UnknownOutput { name: given, names } if given == "cube" && names == &["double", "square"]),
         "{error:?}"
     );
     for (name, wanted) in [("double", [6.0, 8.0]), ("square", [9.0, 16.0])] {
@@ -198,7 +198,7 @@ fn several_outputs_ask_for_a_choice_among_their_names() {
 fn inputs_and_outputs_of_other_types_are_refused() {
     let error = refusal(&one_node(DataType::STRING, &["N", "2"], node("Identity", "x", "y"), vec![]));
     assert!(
-        matches!(&error, OnnxError::ElementType { what, given, .. } if what == "input x" && given == "STRING"),
+        matches!(&error, OnnxError::ElementType { what, actual: given, .. } if what == "input x" && given == "STRING"),
         "{error:?}"
     );
     let input = || vec![value("x", DataType::FLOAT, &["N", "2"])];
@@ -206,7 +206,7 @@ fn inputs_and_outputs_of_other_types_are_refused() {
     let stated = file(input(), vec![value("label", DataType::INT64, &["N", "1"])], label(), vec![]);
     let error = refusal(&stated);
     assert!(
-        matches!(&error, OnnxError::ElementType { what, given, .. } if what == "output label" && given == "INT64"),
+        matches!(&error, OnnxError::ElementType { what, actual: given, .. } if what == "output label" && given == "INT64"),
         "{error:?}"
     );
     // The file does not declare the type, so the trial run finds it.
@@ -234,7 +234,8 @@ fn a_row_of_open_size_is_refused_with_its_dimension_until_it_is_given() {
     for wrong in [&[2, 5][..], &[5], &[1, 0], &[1, 5, 1], &[]] {
         let error = NetworkOptions::new().row_shape(wrong).from_bytes(&unnamed).unwrap_err();
         assert!(
-            matches!(&error, OnnxError::RowShape { given, wanted, .. } if given == wrong && wanted == "[N, 1, unnamed]"),
+            matches!(&error, OnnxError::RowShape { actual: given, expected: wanted, .. } if given == wrong && wanted == "[N, \
+                1, unnamed]"),
             "{error:?}"
         );
     }
@@ -244,15 +245,15 @@ fn a_row_of_open_size_is_refused_with_its_dimension_until_it_is_given() {
 #[test]
 fn an_input_without_room_for_rows_is_refused() {
     let vector = one_node(DataType::FLOAT, &["2"], node("Relu", "x", "y"), vec![]);
-    assert!(matches!(refusal(&vector), OnnxError::Rank { given, .. } if given == "the shape [2]"));
+    assert!(matches!(refusal(&vector), OnnxError::Rank { actual: given, .. } if given == "the shape [2]"));
     let mut shapeless = value("x", DataType::FLOAT, &[]);
     shapeless.r#type.as_mut().unwrap().tensor_type.as_mut().unwrap().shape = None;
     let output = value("y", DataType::FLOAT, &["N", "2"]);
     let bytes = file(vec![shapeless], vec![output], vec![node("Relu", "x", "y")], vec![]);
-    assert!(matches!(refusal(&bytes), OnnxError::Rank { given, .. } if given == "no shape"));
+    assert!(matches!(refusal(&bytes), OnnxError::Rank { actual: given, .. } if given == "no shape"));
     for wrong in [&[0][..], &[]] {
         let error = NetworkOptions::new().row_shape(wrong).from_bytes(&bytes).unwrap_err();
-        assert!(matches!(&error, OnnxError::RowShape { given, .. } if given == wrong), "{error:?}");
+        assert!(matches!(&error, OnnxError::RowShape { actual: given, .. } if given == wrong), "{error:?}");
     }
     assert!(NetworkOptions::new().row_shape(&[2]).from_bytes(&bytes).is_ok());
 }
@@ -305,7 +306,7 @@ fn a_network_that_mixes_rows_is_refused() {
     assert!(matches!(refusal(&network("y")), OnnxError::RowsMixed { output } if output == "y"));
     assert!(matches!(
         refusal(&network("m")),
-        OnnxError::OutputShape { output, given, batch: 256 } if output == "m" && given == [1, 2]
+        OnnxError::OutputShape { output, actual: given, batch: 256 } if output == "m" && given == [1, 2]
     ));
 }
 
@@ -398,6 +399,8 @@ fn a_packed_network_is_unpacked_and_a_cut_or_bloated_one_refused() {
     let stream = packed(bytes);
     assert_eq!(predict(&stream), predict(bytes));
     let message = |bytes: &[u8]| NetworkOptions::new().from_bytes(bytes).unwrap_err().to_string();
-    assert!(message(&stream[..stream.len() / 2]).starts_with("cannot unpack the network"));
-    assert!(message(&packed(&vec![0; (1 << 28) + 1])).contains("it holds more than 268435456 bytes"));
+    assert!(message(&stream[..stream.len() / 2]).starts_with("cannot decompress the network"));
+    assert!(
+        message(&packed(&vec![0; (1 << 28) + 1])).contains("it decompresses to more than 268435456 bytes")
+    );
 }

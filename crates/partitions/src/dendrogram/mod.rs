@@ -88,7 +88,7 @@ impl Dendrogram {
     ) -> Result<Self, PartitionsError> {
         let leaves: Vec<String> = names.into_iter().map(Into::into).collect();
         if leaves.len() != self.features() {
-            return Err(PartitionsError::Names { given: leaves.len(), features: self.features() });
+            return Err(PartitionsError::Names { actual: leaves.len(), features: self.features() });
         }
         Ok(Self { leaves, ..self })
     }
@@ -160,7 +160,7 @@ impl Dendrogram {
             Cut::Height(height) if height.is_nan() => Err(PartitionsError::Height),
             Cut::Height(height) => Ok(self.merges.partition_point(|merge| merge.height <= height)),
             Cut::Groups(groups) if (1..=features).contains(&groups) => Ok(features - groups),
-            Cut::Groups(given) => Err(PartitionsError::Groups { given, features }),
+            Cut::Groups(given) => Err(PartitionsError::Groups { actual: given, features }),
         }
     }
 

@@ -24,7 +24,7 @@ impl TryFrom<Stored> for Dendrogram {
         let Stored { leaves, linkage, merges } = stored;
         let features = leaves.len();
         if merges.len() + 1 != features {
-            let problem = "is missing or too many: there is one merge fewer than features";
+            let problem = "is missing or too many: expected one merge fewer than features";
             return Err(PartitionsError::Merge { merge: merges.len(), problem });
         }
         // The size of each cluster, or `None` after it is merged.
@@ -38,10 +38,10 @@ impl TryFrom<Stored> for Dendrogram {
             }
             let mut take = |child: usize| sizes.get_mut(child).and_then(Option::take);
             let (Some(one), Some(other)) = (take(first), take(second)) else {
-                return refuse("has a child that does not exist yet, or that has merged before");
+                return refuse("has a child that does not exist yet, or was merged before");
             };
             if merge.size != one + other {
-                return refuse("is not as large as its children together");
+                return refuse("does not have the size of its children together");
             }
             if !(below..=HIGHEST).contains(&merge.height) {
                 return refuse("is lower than the one before, or its height is not from 0 to 1");

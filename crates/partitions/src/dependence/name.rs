@@ -30,8 +30,9 @@ impl FromStr for Dependence {
     fn from_str(name: &str) -> Result<Self, PartitionsError> {
         let unknown = || PartitionsError::UnknownName {
             what: "measure of dependence",
-            given: name.to_owned(),
-            known: "spearman, mutual-information, mutual-information=BINS, nearest-neighbours, nearest-neighbours=K and mic",
+            name: name.to_owned(),
+            known: "spearman, mutual-information, mutual-information=BINS, nearest-neighbours, \
+                    nearest-neighbours=K, mic",
         };
         let number = |text: &str| text.parse::<usize>().map_err(|_| unknown());
         match name.split_once('=') {

@@ -49,10 +49,10 @@ impl Dependence {
     fn check(&self, rows: usize) -> Result<(), PartitionsError> {
         match *self {
             Self::MutualInformation { bins: Some(given) } if !(2..=rows.isqrt()).contains(&given) => {
-                Err(PartitionsError::Bins { given, most: rows.isqrt(), rows })
+                Err(PartitionsError::Bins { actual: given, max: rows.isqrt(), rows })
             }
             Self::NearestNeighbours { neighbours: Some(given), .. } if !(1..rows).contains(&given) => {
-                Err(PartitionsError::Neighbours { given, rows })
+                Err(PartitionsError::Neighbours { actual: given, rows })
             }
             _ => Ok(()),
         }
@@ -93,7 +93,7 @@ fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
         for second in first + 1..columns.len() {
             let complete = complete(first, second);
             if complete < LEAST_ROWS {
-                return Err(PartitionsError::TooFewRows { first, second, complete, least: LEAST_ROWS });
+                return Err(PartitionsError::TooFewRows { first, second, complete, min: LEAST_ROWS });
             }
             fewest = fewest.min(complete);
         }

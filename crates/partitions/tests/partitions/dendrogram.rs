@@ -134,19 +134,19 @@ fn equal_distances_give_the_same_dendrogram_every_time() {
 fn cuts_that_are_none_are_refused() {
     let dendrogram = Dendrogram::new(&random_matrix(5, 8), Linkage::Average);
     for given in [0, 6] {
-        let refused = PartitionsError::Groups { given, features: 5 };
+        let refused = PartitionsError::Groups { actual: given, features: 5 };
         assert_eq!(dendrogram.cut_into(given), Err(refused.clone()));
         assert_eq!(dendrogram.to_svg(Some(Cut::Groups(given))), Err(refused));
     }
     assert_eq!(dendrogram.cut_at(f64::NAN), Err(PartitionsError::Height));
-    let refused = PartitionsError::Names { given: 2, features: 5 };
+    let refused = PartitionsError::Names { actual: 2, features: 5 };
     assert_eq!(dendrogram.with_names(["a", "b"]), Err(refused));
 }
 
 #[test]
 fn matrices_of_another_size_or_with_other_numbers_are_refused() {
     for (features, given) in [(0, 0), (1, 1), (3, 2), (usize::MAX, 3)] {
-        let refused = PartitionsError::Pairs { given, features };
+        let refused = PartitionsError::Pairs { actual: given, features };
         assert_eq!(DependenceMatrix::from_values(features, vec![0.5; given]), Err(refused));
     }
     let refused = PartitionsError::Dependence { first: 1, second: 2, value: 1.5 };

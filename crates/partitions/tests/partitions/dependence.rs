@@ -308,7 +308,7 @@ fn pairs_with_too_few_common_rows_are_refused() {
         numbers.copy_from_slice(&[row as f64, row as f64, row as f64]);
         numbers[if row < 11 { 2 } else { 1 }] = f64::NAN;
     }
-    let wanted = PartitionsError::TooFewRows { first: 0, second: 2, complete: 9, least: LEAST_ROWS };
+    let wanted = PartitionsError::TooFewRows { first: 0, second: 2, complete: 9, min: LEAST_ROWS };
     for measure in MEASURES {
         assert_eq!(measure.matrix(Rows::new(&values, 3)).unwrap_err(), wanted);
         assert!(matches!(
@@ -332,10 +332,10 @@ fn bins_and_neighbours_that_the_rows_do_not_allow_are_refused() {
     let values = rows_of(&x, &y);
     let refused = |measure: Dependence| measure.matrix(Rows::new(&values, 2)).unwrap_err();
     for given in [0, 1, 11] {
-        assert_eq!(refused(bins(given)), PartitionsError::Bins { given, most: 10, rows: 100 });
+        assert_eq!(refused(bins(given)), PartitionsError::Bins { actual: given, max: 10, rows: 100 });
     }
     for given in [0, 100] {
-        assert_eq!(refused(neighbours(given)), PartitionsError::Neighbours { given, rows: 100 });
+        assert_eq!(refused(neighbours(given)), PartitionsError::Neighbours { actual: given, rows: 100 });
     }
     assert!(bins(10).matrix(Rows::new(&values, 2)).is_ok());
     assert!(neighbours(99).matrix(Rows::new(&values, 2)).is_ok());

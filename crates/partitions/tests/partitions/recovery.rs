@@ -81,12 +81,12 @@ fn levels_and_least_dependences_that_decide_nothing_are_refused() {
     for level in [0.0, 1.0, -0.1, f64::NAN] {
         let said = refused(FeatureClustering { level, ..Default::default() });
         assert!(
-            matches!(said, PartitionsError::Level { given } if given.to_bits() == level.to_bits()),
+            matches!(said, PartitionsError::Level { actual: given } if given.to_bits() == level.to_bits()),
             "{level}"
         );
     }
     let least = refused(FeatureClustering { least: 1.5, ..Default::default() });
-    assert_eq!(least, PartitionsError::Least { given: 1.5 });
+    assert_eq!(least, PartitionsError::Least { actual: 1.5 });
     let elsewhere = DependenceMatrix::from_values(2, vec![0.5]).unwrap();
     assert_eq!(elsewhere.critical_value(0.05), Err(PartitionsError::UnknownLaw));
 }

@@ -133,7 +133,8 @@ impl<'e> Report<'e> {
         };
         let style = format!("{}{STYLE}", style_sheet());
         let policy = format!(
-            "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
+            "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri \
+             'none'; form-action 'none'",
             hash(&style),
             hash(SCRIPT)
         );

@@ -136,8 +136,9 @@ pub fn style_sheet() -> String {
     };
     let (light, dark) = (variables(0), variables(1));
     let mut sheet = format!(
-        ":root{{color-scheme:light;{light}}}@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\
-         @media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}"
+        ":root{{color-scheme:light;{light}}}@media \
+         screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}@media screen and \
+         (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}"
     );
     for paint in Paint::all() {
         let name = paint.name();

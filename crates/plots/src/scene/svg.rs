@@ -28,8 +28,9 @@ impl Scene {
         let id = if let Dress::Classes(id) = dress { id } else { 0 };
         let _ = write!(
             out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
-             font-family=\"system-ui,'DejaVu Sans',sans-serif\" role=\"img\" aria-labelledby=\"t{id} d{id}\"><title id=\"t{id}\">"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" font-family=\"system-ui,'DejaVu Sans',sans-serif\" role=\"img\" \
+             aria-labelledby=\"t{id} d{id}\"><title id=\"t{id}\">"
         );
         escape(&self.title, &mut out);
         let _ = write!(out, "</title><desc id=\"d{id}\">");
@@ -126,8 +127,8 @@ impl Pen {
                 let [x, y, width, height] = [at.0, at.1, size.0, size.1].map(number);
                 let _ = write!(
                     self.out,
-                    "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" \
-                     image-rendering=\"pixelated\" href=\"{}\"/>",
+                    "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+                     preserveAspectRatio=\"none\" image-rendering=\"pixelated\" href=\"{}\"/>",
                     picture.data_address()
                 );
             }

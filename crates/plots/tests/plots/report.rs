@@ -66,7 +66,8 @@ fn the_policy_names_the_one_style_and_the_one_script() {
     assert_eq!(
         policy,
         format!(
-            "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
+            "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri \
+             'none'; form-action 'none'",
             hash(styles[0]),
             hash(scripts[0])
         )

@@ -38,8 +38,8 @@ fn serves(command: &str, options: &ProgramOptions) {
 /// Creates a directory with a Python server and a `joblib` module that provides its model.
 fn folder(server: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let model = "class Model:\n    def predict(self, table):\n        return table['x'].to_numpy() + 2 * table['y'].to_numpy()\n\n\
-        def load(path):\n    return Model()\n";
+    let model = "class Model:\n    def predict(self, table):\n        return table['x'].to_numpy() + 2 * \
+        table['y'].to_numpy()\n\ndef load(path):\n    return Model()\n";
     std::fs::write(folder.path().join("joblib.py"), model).unwrap();
     std::fs::write(folder.path().join("server.py"), server).unwrap();
     folder
@@ -82,7 +82,8 @@ fn the_server_in_r_serves() {
     let code = server("R");
     if there("Rscript", &["--version"], "the server in R") {
         let folder = tempfile::tempdir().unwrap();
-        let model = "model <- structure(list(), class = 'sum'); predict.sum <- function(object, table) table$x + 2 * table$y";
+        let model = "model <- structure(list(), class = 'sum'); predict.sum <- function(object, table) \
+            table$x + 2 * table$y";
         std::fs::write(
             folder.path().join("server.R"),
             code.replace("model <- readRDS(\"model.rds\")", model),

@@ -37,37 +37,47 @@ async fn what_does_not_fit_is_refused_when_a_query_is_planned() {
     session.register_batch("t", rows).unwrap();
     let (path, of_nine) = (diabetes(), FEATURES[1..].join(", "));
     let known = r#"("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4" and 2 more)"#;
-    let wanted = "wanted are integers, floating-point numbers, decimals or booleans: give the number or code that the \
-                  model was trained on, or cast it";
-    let no_model = "explain wants the model first, as a text in the query: explain('model.json', a, b, …); it is read when the query is \
-                    planned, so that a column or the result of another function cannot name it";
+    let wanted = "expected integers, floating-point numbers, decimals or booleans; pass the number or code \
+                  that the model was trained on, or cast it";
+    let no_model = "explain requires the model as its first argument, as a string literal: \
+                    explain('model.json', a, b, …); it is read when the query is planned, so columns and \
+                    function results are not supported";
     for (call, says) in [
         (
             "explain_one(age, sex)".to_owned(),
-            format!("explain_one wants 10 numbers, one for each feature of the model in its order {known}, and is given 2"),
+            format!(
+                "explain_one requires 10 arguments, one per feature in the order of the model {known}, got \
+                 2"
+            ),
         ),
         (
             "explain_one()".to_owned(),
-            format!("explain_one wants 10 numbers, one for each feature of the model in its order {known}, and is given 0"),
+            format!(
+                "explain_one requires 10 arguments, one per feature in the order of the model {known}, got \
+                 0"
+            ),
         ),
         (
             format!("explain('{path}', age)"),
-            "explain wants 10 numbers after the model, one for each feature of the model in its order (\"f0\", \"f1\"".to_owned(),
+            "explain requires 10 arguments after the model, one per feature in the order of the model \
+             (\"f0\", \"f1\""
+                .to_owned(),
         ),
         (
             format!("explain_one(size, {of_nine})"),
-            format!("argument 1 of explain_one (\"age\") is of the type Utf8; {wanted}"),
+            format!("argument 1 of explain_one (\"age\") has the type Utf8; {wanted}"),
         ),
         (
             format!("explain('{path}', day, {of_nine})"),
-            format!("argument 2 of explain (\"f0\") is of the type Date32; {wanted}"),
+            format!("argument 2 of explain (\"f0\") has the type Date32; {wanted}"),
         ),
         ("explain(age, sex)".to_owned(), no_model.to_owned()),
         ("explain()".to_owned(), no_model.to_owned()),
         ("explain(concat('a', size), age)".to_owned(), no_model.to_owned()),
         (
             "explain('/no/such/model.json', age)".to_owned(),
-            "explain: the model \"/no/such/model.json\": cannot read the model file /no/such/model.json: ".to_owned(),
+            "explain: the model \"/no/such/model.json\": cannot read the model file /no/such/model.json: "
+                .to_owned(),
         ),
         (
             format!("explain('{}', age)", fixture("make_words.py").display()),
@@ -94,13 +104,13 @@ async fn what_only_rows_can_tell_ends_the_query_with_an_error_of_this_crate() {
         "(VALUES ('Rome', 40.0, 3, 'small', true), ('Athens', 40.0, 3, 'small', true)) AS t (a, b, c, d, e)";
     let query = format!("SELECT explain('{model}', a, b, c, d, e) FROM {rows}");
     let error = session.sql(&query).await.unwrap().collect().await.unwrap_err();
-    let says = "argument 2 of explain (\"city\") holds \"Athens\", which is no category of it in training; there are";
+    let says =
+        "unknown category \"Athens\" in argument 2 of explain (\"city\"); categories seen in training: ";
     assert_eq!(error.to_string().matches(says).count(), 1, "{error}");
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     let mut is_typed = false;
     while let Some(error) = cause {
-        is_typed |=
-            matches!(error.downcast_ref(), Some(BatchError::Category { given, .. }) if given == "Athens");
+        is_typed |= matches!(error.downcast_ref(), Some(BatchError::Category { actual: given, .. }) if given == "Athens");
         cause = error.source();
     }
     assert!(is_typed, "{error:?}");

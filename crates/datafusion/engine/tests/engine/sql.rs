@@ -164,7 +164,8 @@ async fn several_outputs_are_lists() {
         .unwrap();
     let rows = "(VALUES (5.1, 3.5, 1.4, 0.2), (6.3, 2.9, 5.6, 1.8)) AS t (a, b, c, d)";
     let query = format!(
-        "SELECT e['prediction'][2] AS second, e['values']['c'] AS c FROM (SELECT explain_row(a, b, c, d) AS e FROM {rows})"
+        "SELECT e['prediction'][2] AS second, e['values']['c'] AS c FROM (SELECT explain_row(a, b, c, d) AS \
+         e FROM {rows})"
     );
     let found = found(&session, &query).await;
     assert_eq!(found.num_rows(), 2);

@@ -296,7 +296,8 @@ specs! {
     ONE_SAMPLE_FITS_ALL = "one-sample-fits-all":
         "maximum sample reuse with one distribution of coalitions for all values",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement);
-    ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT = "one-sample-fits-all-without-replacement" variant: "one sample fits all, without replacement",
+    ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT = "one-sample-fits-all-without-replacement" variant: "one sample \
+        fits all, without replacement",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::FixedCounts);
     ONE_SAMPLE_FITS_ALL_BERNOULLI = "one-sample-fits-all-bernoulli" variant:
         "one sample fits all, with Bernoulli sampling",

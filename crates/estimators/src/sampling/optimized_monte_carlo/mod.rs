@@ -254,7 +254,8 @@ specs! {
         "random orders and their reverses, each evaluation used for two players; the same estimator as \
          permutation",
         |_| boxed(Orders::Antithetic, References::Averaged);
-    OPTIMIZED_MONTE_CARLO_INDEPENDENT = "optimized-monte-carlo-independent": "optimized Monte Carlo as published, without reverses",
+    OPTIMIZED_MONTE_CARLO_INDEPENDENT = "optimized-monte-carlo-independent": "optimized Monte Carlo as \
+        published, without reverses",
         |_| boxed(Orders::Independent, References::Averaged);
     OPTIMIZED_MONTE_CARLO_BALANCED = "optimized-monte-carlo-balanced":
         "optimized Monte Carlo with every player equally often at every position",

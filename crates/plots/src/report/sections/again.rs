@@ -12,7 +12,10 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
                     "Created by this command. Arguments of the program after --predict are hidden (…), as \
                      they may contain passwords and tokens; --show-command shows them."
                 }
-                false => "Running this command on the same results reproduces this report byte for byte, except for the timing:",
+                false => {
+                    "Running this command on the same results reproduces this report byte for byte, \
+                          except for the timing:"
+                }
             });
             let attributes = [("tabindex", "0"), ("role", "region"), ("aria-label", "command")];
             page.html.open("pre", &attributes).element("code", &[], &shown(command)).close("pre");
