@@ -133,8 +133,8 @@ mod tests {
             ("age,sex,bmi", "no edge"),
             ("age,weight", "\"weight\", which is no feature"),
             ("age,9", "\"9\", which is no feature"),
-            ("age,age", "from a node to itself"),
-            ("age,sex;sex,age", "more than once"),
+            ("age,age", "joins a node to itself"),
+            ("age,sex;sex,age", "duplicate edge"),
             ("file=/nowhere/edges", "cannot read the graph"),
         ] {
             let message = format!("{:#}", graph(text).unwrap_err());

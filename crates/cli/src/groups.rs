@@ -393,7 +393,7 @@ mod tests {
     fn what_is_no_partition_is_refused_with_the_features() {
         for (text, wanted) in [
             ("age,sex;bmi", "1 of 4 players are in no group, the first being 2"),
-            ("age,sex,0;bmi,age", "player 0 is in group 0 and again in group 1"),
+            ("age,sex,0;bmi,age", "player 0 is in both group 0 and group 1"),
             ("age,sex,0;;bmi", "a group without features"),
             ("age,sex,weight;0,bmi", "\"weight\", which is no feature"),
             ("age,sex,0;4", "\"4\", which is no feature"),
@@ -477,16 +477,16 @@ mod tests {
             ("(age,sex;bmi", "not closed"),
             ("(age,sex)bmi", "where a comma or semicolon is wanted"),
             ("(\"age,sex);bmi", "a quote is not closed"),
-            ("((age,sex);age);bmi", "player 0 stands twice"),
+            ("((age,sex);age);bmi", "player 0 is listed twice"),
             ("((age,sex);bmi,weight)", "\"weight\", which is no feature"),
-            ("((age;sex),sex)", "player 1 stands twice"),
-            ("(age,(sex,age));bmi", "player 0 stands twice"),
+            ("((age;sex),sex)", "player 1 is listed twice"),
+            ("(age,(sex,age));bmi", "player 0 is listed twice"),
             ("((age,sex),());bmi", "a feature without a name"),
         ] {
             let message = nested(text, &names).unwrap_err().to_string();
             assert!(message.contains(wanted), "{text}: {message}");
         }
         let message = nested("((0,2);3);1", &["a", "b", "c", "d", "e"]).unwrap_err().to_string();
-        assert!(message.contains("1 of 5 players are nowhere, the first being 4"), "{message}");
+        assert!(message.contains("1 of 5 players are not listed, the first being 4"), "{message}");
     }
 }

@@ -37,7 +37,7 @@ impl Masked {
         let features = reference.columns();
         if explicand.len() != features {
             let what = "the explicand".to_owned();
-            return Err(GameError::Width { what, given: explicand.len(), wanted: features }.into());
+            return Err(GameError::Width { what, actual: explicand.len(), expected: features }.into());
         }
         let mut owners = vec![None; features];
         for (player, mine) in players.iter().enumerate() {

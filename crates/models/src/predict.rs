@@ -29,8 +29,8 @@ impl Ensemble {
         if rows.columns() != features {
             return Err(GameError::Width {
                 what: format!("{what} 0"),
-                given: rows.columns(),
-                wanted: features,
+                actual: rows.columns(),
+                expected: features,
             });
         }
         let place = |index: usize| (format!("{what} {}", index / features), index % features);

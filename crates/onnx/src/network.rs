@@ -209,7 +209,7 @@ impl Network {
     fn write_predictions(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), OnnxError> {
         if rows.columns() != self.features {
             let (given, wanted) = (rows.columns(), self.features);
-            return Err(GameError::Width { what: "row 0".to_owned(), given, wanted }.into());
+            return Err(GameError::Width { what: "row 0".to_owned(), actual: given, expected: wanted }.into());
         }
         if let Some(index) = rows.values().iter().position(|&value| !self.is_legal(value)) {
             return Err(self.refuse(rows.values()[index], index));

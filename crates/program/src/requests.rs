@@ -42,7 +42,12 @@ impl Requests {
     pub(crate) fn check(&self, rows: Rows<'_>) -> Result<(), ProgramError> {
         if rows.columns() != self.columns.len() {
             let (given, wanted) = (rows.columns(), self.columns.len());
-            return Err(GameError::Width { what: "a row for the program".to_owned(), given, wanted }.into());
+            return Err(GameError::Width {
+                what: "a row for the program".to_owned(),
+                actual: given,
+                expected: wanted,
+            }
+            .into());
         }
         for (row, values) in rows.iter().enumerate() {
             for (column, &value) in self.columns.iter().zip(values) {
@@ -249,7 +254,10 @@ mod tests {
         let columns = [Column::new("x"), Column::of_words("w", vec!["a".into(), "b".into()])];
         let requests = Requests::new(Format::Csv, &columns).unwrap();
         let check = |row: &[f64], columns| requests.check(Rows::new(row, columns)).unwrap_err();
-        assert!(matches!(check(&[1.0], 1), ProgramError::Game(GameError::Width { given: 1, wanted: 2, .. })));
+        assert!(matches!(
+            check(&[1.0], 1),
+            ProgramError::Game(GameError::Width { actual: 1, expected: 2, .. })
+        ));
         for value in [2.0, -1.0, 0.5, f64::INFINITY] {
             assert!(matches!(check(&[0.0, value], 2), ProgramError::NoWord { row: 0, words: 2, .. }));
         }

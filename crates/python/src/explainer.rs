@@ -372,7 +372,7 @@ fn background(py: Python<'_>, rows: Option<Rows<'_>>, weights: Option<&[f64]>) -
     let rows = wanted(py, rows)?;
     let playing = |error| of_playing(py, &error);
     if rows.is_empty() {
-        return Err(raised(py, Class::Data, "the background has no rows; give at least one"));
+        return Err(raised(py, Class::Data, "the background has no rows; expected at least one"));
     }
     let background = Background::rows(rows.values(), rows.columns()).map_err(playing)?;
     match weights {

@@ -241,5 +241,5 @@ def test_sql_of_datafusion_has_the_bytes_of_one_process(rows, trees, background,
     datafusion.register(context, "of_function", lambda numbers: np.column_stack([numbers[:, 0], 2 * numbers[:, 1]]), np.zeros((1, 2)))
     found = context.sql("SELECT of_function(rooms, size)['values']['f1'][2] - 2 * size AS d FROM words").to_pydict()["d"]
     assert np.allclose(found, 0, atol=1e-12)
-    with pytest.raises(apportion.UsageError, match="until and interactions"):
+    with pytest.raises(apportion.UsageError, match="unknown option 'until' of register"):
         datafusion.register(context, "f", trees, background, until=0.1)

@@ -147,8 +147,10 @@ def test_figures_and_reports_read_what_either_writes(made, kind):
 def test_results_without_all_values_are_refused(made, kind, capfd):
     folder, model = made
     path = explained(folder, model, kind, "json")
-    with pytest.raises(apportion.DataError):
-        apportion.load(path)
+    said = "a summary over all rows" if kind == "summary" else "does not contain all values of each row"
+    for form in ("json", "jsonl"):
+        with pytest.raises(apportion.DataError, match=said):
+            apportion.load(explained(folder, model, kind, form))
     capfd.readouterr()
     assert run_command(["apportion", "report", "--in", str(path), "--out", str(folder / "none.html")]) == 1
     assert not (folder / "none.html").exists()

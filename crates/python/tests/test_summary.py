@@ -1,6 +1,7 @@
 """Summaries of values: exact sums and counts, the same bytes in whatever parts and order."""
 import fractions
 import itertools
+import json
 import math
 
 import numpy as np
@@ -37,7 +38,7 @@ def test_numbers_are_those_of_their_definitions(rows):
         exact = [fractions.Fraction(value) for value in values[:, player]]
         assert summary.mean[player] == float(sum(exact) / 500)
         assert summary.mean_absolute[player] == float(sum(map(abs, exact)) / 500)
-    assert np.allclose(summary.standard_deviation, values.std(axis=0), rtol=1e-9)
+    assert np.allclose(summary.standard_deviation, values.std(axis=0, ddof=1), rtol=1e-9)
     assert np.array_equal(summary.least, values.min(axis=0)) and np.array_equal(summary.largest, values.max(axis=0))
     for share in (0.0, 0.01, 0.3, 0.5, 0.77, 1.0):
         wanted = np.sort(values, axis=0)[max(1, math.ceil(share * 500)) - 1]
@@ -49,6 +50,66 @@ def test_numbers_are_those_of_their_definitions(rows):
     table = summary.table()
     assert [line["player"] for line in table] == [NAMES[place] for place in np.argsort(-summary.mean_absolute)]
     assert table[0]["mean |value|"] == summary.mean_absolute.max()
+
+
+def exact_deviation(numbers):
+    """The sample standard deviation by fractions, rounded once."""
+    exact = [fractions.Fraction(number) for number in numbers]
+    mean = sum(exact) / len(exact)
+    variance = sum((number - mean) ** 2 for number in exact) / max(1, len(exact) - 1)
+    # The root of so many bits is right to the last bit of a double.
+    shift = 2**14
+    return float(fractions.Fraction(math.isqrt(int(variance * 4**shift)), 2**shift))
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e8, -1e8, 1e15])
+@pytest.mark.parametrize("scale", [1.0, 1e-150, 1e150])
+def test_deviations_are_exact_about_a_large_mean(shift, scale):
+    random = np.random.default_rng(5)
+    rows = (random.normal(size=(300, 3)) + shift) * scale
+    results = results_of(rows, lambda rows: rows[:, 0] - rows[:, 1])
+    values = values_of(results)
+    assert shift == 0 or abs(values[:, 0].mean()) > 0.9 * abs(shift) * values[:, 0].std()
+    wanted = [exact_deviation(values[:, player]) for player in range(3)]
+    whole = apportion.Summary.of(results)
+    assert whole.standard_deviation.tolist() == wanted and wanted[2] == 0.0 < wanted[0]
+    cuts = [results[start : start + 2] for start in range(0, len(results), 2)]
+    for order in (range(len(cuts)), reversed(range(len(cuts))), random.permutation(len(cuts))):
+        merged = apportion.Summary()
+        for place in order:
+            merged.merge(apportion.Summary.from_bytes(apportion.Summary.of(cuts[place]).to_bytes()))
+        assert merged.standard_deviation.tolist() == wanted and merged.to_bytes() == whole.to_bytes()
+
+
+def test_the_deviation_of_few_rows():
+    one, two = (apportion.Summary.of(results_of(np.array([[3.0, 1.0, 0.0], [5.0, 1.0, 0.0]])[:count], lambda rows: rows[:, 0])) for count in (1, 2))
+    assert one.standard_deviation.tolist() == [0.0, 0.0, 0.0] and two.standard_deviation.tolist() == [math.sqrt(2), 0.0, 0.0]
+    far = apportion.Summary.of(results_of(np.array([[1.7e308, 0.0, 0.0], [-1.7e308, 0.0, 0.0]]), lambda rows: rows[:, 0]))
+    assert far.standard_deviation.tolist() == [math.inf, 0.0, 0.0]
+    tiny = apportion.Summary.of(results_of(np.array([[5e-324, 0.0, 0.0], [1.5e-323, 0.0, 0.0]]), lambda rows: rows[:, 0]))
+    assert tiny.standard_deviation[0] == 5e-324
+
+
+def test_summaries_of_the_first_format_are_read(rows):
+    """Their sums of squares were those of rounded squares, in units of 2^-1127."""
+    results = results_of(np.clip(rows, -1e3, 1e3))
+    values, summary = values_of(results), apportion.Summary.of(results)
+    document = json.loads(summary.to_bytes())
+    assert document["format"] == 2
+    document["format"] = 1
+    for player, numbers in enumerate(document["parts"][0]):
+        numbers[3] = hex(sum(int(fractions.Fraction(value * value) * 2**1127) for value in values[:, player]))
+    before = apportion.Summary.from_bytes(json.dumps(document).encode())
+    assert np.allclose(before.standard_deviation, values.std(axis=0, ddof=1), rtol=1e-6)
+    assert before.mean.tolist() == summary.mean.tolist() and before.quantile(0.3).tolist() == summary.quantile(0.3).tolist()
+    both = before + summary
+    assert both.rows == 1000 and json.loads(both.to_bytes())["format"] == 2
+    assert np.allclose(both.standard_deviation, np.concatenate([values, values]).std(axis=0, ddof=1), rtol=1e-6)
+    assert apportion.Summary.from_bytes(both.to_bytes()) == both
+    document["parts"][0][0][3] = "inf"
+    beyond = apportion.Summary.from_bytes(json.dumps(document).encode())
+    assert beyond.standard_deviation[0] == math.inf and (beyond + summary).standard_deviation[0] == math.inf
+    assert apportion.Summary.from_bytes(beyond.to_bytes()) == beyond
 
 
 def test_parts_in_any_order_have_the_same_bytes(rows):
@@ -130,8 +191,8 @@ def test_what_is_none_is_refused(rows):
         apportion.Summary.of([pyarrow.record_batch({"a": [1.0]})])
     with pytest.raises(apportion.DataError, match="parts are of one question: seed is 0 and 1"):
         apportion.Summary.of(results) + apportion.Summary.of(results_of(rows[:5], seed=1))
-    for written in (b"", b"{}", b"[1]", b'{"format":1}', b'{"format":2}', apportion.Summary.of(results).to_bytes()[:-9]):
-        with pytest.raises(apportion.DataError, match="no summary|format 2"):
+    for written in (b"", b"{}", b"[1]", b'{"format":1}', b'{"format":2}', b'{"format":3}', b'{"format":0}', apportion.Summary.of(results).to_bytes()[:-9]):
+        with pytest.raises(apportion.DataError, match="no summary|format [03], and this is apportion"):
             apportion.Summary.from_bytes(written)
     with pytest.raises(apportion.UsageError, match="invalid share 1.5"):
         apportion.Summary.of(results).quantile(1.5)

@@ -142,7 +142,7 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
     let value = &args.value;
     let ExplainError::Estimator(error) = error else { return error.into() };
     let says = match &error {
-        EstimatorError::Budget { given, least, players, .. } => {
+        EstimatorError::Budget { actual: given, min: least, players, .. } => {
             return anyhow!(
                 "--budget {given} is too small: {method} needs at least {least} evaluations for the {value} values of {players} players"
             );

@@ -163,8 +163,11 @@ fn options_of_laws_do_what_they_say_and_are_refused_elsewhere() {
     }
     // What the laws refuse themselves.
     for (options, words) in [
-        (&["--game", "empirical", "--bandwidth", "-1"][..], "a bandwidth is finite and above 0, not -1"),
-        (&["--game", "empirical", "--share", "1.5"], "above 0 and at most 1, not 1.5"),
+        (
+            &["--game", "empirical", "--bandwidth", "-1"][..],
+            "invalid bandwidth -1: must be positive and finite",
+        ),
+        (&["--game", "empirical", "--share", "1.5"], "invalid share 1.5"),
         (&["--game", "frequency", "--background", &repeated, "--select", "1"], "or a fallback"),
     ] {
         let output = run(&on("explain", MODEL, ROWS, options));

@@ -81,10 +81,10 @@ fn groups_that_are_none_are_refused_with_the_features() {
     let bench = Bench::new();
     for (says, options) in [
         (&["owen", "--groups auto"][..], &["--value", "owen"][..]),
-        (&["shapley values are of single players"], &["--groups", "age,sex"]),
+        (&["shapley cannot be combined with groups"], &["--groups", "age,sex"]),
         (&["8 of 10 players are in no group", "2 bmi"], &["--value", "owen", "--groups", "age,sex"]),
         (
-            &["player 0 is in group 0 and again in group 1"],
+            &["player 0 is in both group 0 and group 1"],
             &["--value", "owen", "--groups", "age,sex;age,bmi,bp,s1,s2,s3,s4,s5,s6"],
         ),
         (&["\"weight\", which is no feature"], &["--value", "two-step", "--groups", "age,weight"]),
@@ -113,7 +113,7 @@ fn groups_that_are_none_are_refused_with_the_features() {
     let groups = "0;1,2,3,4,5,6,7,8,9";
     let method = ["--value", "owen", "--groups", groups, "--method", "product-space-true-marginal"];
     let one_row = &[&method[..], &["--background-select", "0"]].concat();
-    bench.refuses_options(1, &["a single one", "background", "product-space"], one_row);
+    bench.refuses_options(1, &["a single scenario", "background", "product-space"], one_row);
 }
 
 #[test]
@@ -344,10 +344,10 @@ fn values_that_are_none_are_refused_with_what_is_wanted() {
         ("weighted-banzhaf=0", &["between 0 and 1", "not 0"]),
         ("weighted-banzhaf=1.5", &["between 0 and 1", "not 1.5"]),
         ("weighted-banzhaf", &["unknown value", "weighted-banzhaf=P"]),
-        ("beta=0,1", &["positive", "not 0.0 and 1.0"]),
-        ("beta=1,-2", &["positive", "not 1.0 and -2.0"]),
+        ("beta=0,1", &["positive", "parameters 0.0 and 1.0"]),
+        ("beta=1,-2", &["positive", "parameters 1.0 and -2.0"]),
         ("beta=1", &["unknown value", "beta=A,B"]),
-        ("by-size=0.5,-0.5,1.5", &["none negative", "size 1 is -0.5"]),
+        ("by-size=0.5,-0.5,1.5", &["non-negative", "size 1 is -0.5"]),
         ("size-law=0.5,0.4", &["summing to one", "sum to 0.9"]),
         ("size-law=0.5,0.5", &["weights by size for 2 players", "the game has 10"]),
         ("mixture=1.5:1", &["points in [0, 1]", "1.5"]),

@@ -79,7 +79,7 @@ fn features_that_may_not_be_missing_are_listed() {
     assert!(!ensemble.refuses_missing(0) && ensemble.refuses_missing(1));
     assert!(ensemble.margins(Rows::new(&[NAN, 0.0], 2)).is_ok());
     let error = ensemble.margins(Rows::new(&[0.0, 0.0, 0.0, NAN], 2)).unwrap_err().to_string();
-    assert!(error.contains("row 1 has no value in column 1"), "{error}");
+    assert!(error.contains("row 1 has a missing value in column 1"), "{error}");
     for wrong in [json!([2]), json!([-1])] {
         assert_refused(&sample(), "/refuses_missing", &wrong, "out of range (2 features)");
     }

@@ -129,7 +129,7 @@ fn a_prediction_is_the_sum_of_the_leaves_that_the_rules_lead_to() {
 fn rows_of_another_width_are_refused() {
     let ensemble = read(&sample()).unwrap();
     let error = ensemble.margins(Rows::new(&[0.0; 4], 4)).unwrap_err();
-    assert!(matches!(error, ModelError::Game(GameError::Width { given: 4, wanted: 3, .. })), "{error}");
+    assert!(matches!(error, ModelError::Game(GameError::Width { actual: 4, expected: 3, .. })), "{error}");
     assert!(ensemble.predict(Rows::new(&[0.0; 4], 4), &mut [0.0; 2]).is_err());
 }
 

@@ -65,7 +65,9 @@ impl NearRow {
         for &(column, value) in changes {
             if column >= features {
                 let (given, wanted) = (column + 1, features);
-                return Err(GameError::Width { what: format!("row {row}"), given, wanted }.into());
+                return Err(
+                    GameError::Width { what: format!("row {row}"), actual: given, expected: wanted }.into()
+                );
             }
             if value.is_nan() {
                 return Err(OnnxError::Missing { row, column });

@@ -405,7 +405,10 @@ fn changes_are_refused_as_rows_are() {
         );
     }
     let error = refusal(&*near, (196, 0.0));
-    assert!(matches!(&error, OnnxError::Game(GameError::Width { given: 197, wanted: 196, .. })), "{error:?}");
+    assert!(
+        matches!(&error, OnnxError::Game(GameError::Width { actual: 197, expected: 196, .. })),
+        "{error:?}"
+    );
 }
 
 #[test]

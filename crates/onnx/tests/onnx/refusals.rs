@@ -313,11 +313,11 @@ fn a_network_that_mixes_rows_is_refused() {
 fn rows_of_another_width_are_refused_with_both_widths() {
     let network = Network::from_bytes(&doubling()).unwrap();
     let error = network.predictions(Rows::new(&[1.0, 2.0, 3.0], 3)).unwrap_err();
-    assert!(matches!(error, OnnxError::Game(GameError::Width { given: 3, wanted: 2, .. })), "{error:?}");
+    assert!(matches!(error, OnnxError::Game(GameError::Width { actual: 3, expected: 2, .. })), "{error:?}");
     // A game returns the error unchanged.
     let background = Background::baseline([0.0; 3]).unwrap();
     let error = MarginalGame::new(&network, &[1.0; 3], &background).err().unwrap();
-    assert!(matches!(error, GameError::Width { given: 3, wanted: 2, .. }), "{error:?}");
+    assert!(matches!(error, GameError::Width { actual: 3, expected: 2, .. }), "{error:?}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn a_program_that_hangs_is_killed_with_all_that_it_started() {
     let command = format!("sleep 1000 & echo $! > {}; wait", file.display());
     let begun = Instant::now();
     let error = refusal(&command, &options().timeout(Duration::from_millis(300)));
-    let ProgramError::Hung { rows: 0, wanted: 1, hint, .. } = error else { panic!("{error}") };
+    let ProgramError::Hung { rows: 0, expected: 1, hint, .. } = error else { panic!("{error}") };
     assert!(hint.contains("flush"), "{hint}");
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     let id = line_of(&file);

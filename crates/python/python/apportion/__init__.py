@@ -1,7 +1,7 @@
-"""Apportion: what each feature contributed to what a model said.
+"""Apportion explains predictions with feature attributions.
 
-Shapley, Banzhaf, Owen and related values: exact for tree ensembles and linear models, estimated from few calls, with their errors, for any
-model.
+It computes Shapley, Banzhaf, Owen and related values: exactly for tree ensembles and linear models, and for
+any model as estimates with their standard errors.
 
 >>> import numpy as np, apportion
 >>> background = np.zeros((1, 3))
@@ -34,6 +34,31 @@ from ._threads import set_threads
 from .games import Game
 
 __all__ = [
-    "AccuracyWarning", "BatchExplainer", "CallError", "DataError", "Ensemble", "Error", "Explainer", "Explanation", "Game", "InternalError", "ModelError", "ModelWarning",
-    "NotFittedError", "Summary", "TreeExplainer", "UsageError", "__version__", "explain", "explain_batches", "explain_image", "explain_text", "games", "groups", "load", "methods", "set_threads", "summarize",
+    "AccuracyWarning",
+    "BatchExplainer",
+    "CallError",
+    "DataError",
+    "Ensemble",
+    "Error",
+    "Explainer",
+    "Explanation",
+    "Game",
+    "InternalError",
+    "ModelError",
+    "ModelWarning",
+    "NotFittedError",
+    "Summary",
+    "TreeExplainer",
+    "UsageError",
+    "__version__",
+    "explain",
+    "explain_batches",
+    "explain_image",
+    "explain_text",
+    "games",
+    "groups",
+    "load",
+    "methods",
+    "set_threads",
+    "summarize",
 ]

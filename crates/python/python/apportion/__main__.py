@@ -1,13 +1,14 @@
-"""The command `apportion`, as the package brings it: `python -m apportion explain …` is the same."""
+"""The command `apportion` of the package; `python -m apportion explain …` is the same."""
 import signal
 import sys
+from typing import NoReturn
 
 from ._core import run_command
 
 
-def main():
-    """Runs the command with the arguments of the process, and ends as it does."""
-    # The command has its own way to end at once, and to keep what is done.
+def main() -> NoReturn:
+    """Runs the command with the arguments of the process, and exits with its status."""
+    # The command handles Ctrl-C itself: it ends at once and keeps finished work.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(run_command(["apportion", *sys.argv[1:]]))
 

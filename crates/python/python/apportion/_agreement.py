@@ -1,36 +1,47 @@
-"""Whether the trees that were read from a model predict what the model itself predicts, on some of the rows that are explained.
+"""Whether the trees that were read from a model predict what the model itself predicts, on some of the rows
+that are explained.
 
-A model is called by its own methods on the rows as they were given, so that names, types, categories and missing markers take the model's
-own way.
+A model is called by its own methods on the rows as they were given, so that names, types, categories and
+missing markers take the model's own way.
 Where the model refuses such rows there is nothing to compare.
 """
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from __future__ import annotations
+
 import inspect
 import sys
 import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ._data import chosen
+from ._data import chosen, filled
 from ._errors import Error, ModelError
-from ._models import family, members
+from ._models import Ensemble, family, members
 from ._threads import pool
+from ._types import Model, Numbers, Places, Rows
+
+# How a model is called: the label, the call, and whether its answer is compared after the link function.
+_Call: TypeAlias = tuple[str, Callable[[Rows], Any], bool]
 
 # Rows that are compared, spread over those that are given.
 ROWS = 20
-# Rounding errors in proportion to the numbers that are added up: of libraries that add 32-bit numbers, and of all others.
+# Rounding errors in proportion to the numbers that are added up: of libraries that add 32-bit numbers, and of
+# all others.
 SINGLE, DOUBLE = 1e-5, 1e-9
 
 
-def check(model, ensemble, given, values, what="X", *, linked=False, threads=None):
+def check(model: Model, ensemble: Ensemble, given: Rows, values: Numbers, what: str = "X", *,
+          linked: bool = False, threads: int | None = None) -> int:
     """Raises ModelError if a model predicts something else than the ensemble that was read from it.
 
-    model: the object, or a list of them whose mean the ensemble is; None for the one that the ensemble was read from, if it is still there.
+    model: the object, or a list of them whose mean the ensemble is; None for the one that the ensemble was
+        read from, if it is still there.
     given: the rows as the user gave them. values: the same rows as the engine takes them, rows × features.
     what: how messages name the rows. linked: whether outputs are explained after the link function.
 
-    Returns how many rows were compared: 0 if there is nothing to compare with, as for files, or the model refuses the rows.
+    Returns how many rows were compared: 0 if there is nothing to compare with, as for files, or the model
+    refuses the rows.
     """
     model = ensemble.source if model is None else model
     if model is None or not len(values):
@@ -38,12 +49,13 @@ def check(model, ensemble, given, values, what="X", *, linked=False, threads=Non
     several = members(model)
     if several is not None:
         # Each model by itself: the mean of margins is a number that no model of a list has a method for.
-        return max(_check(member, ensemble._member(place), given, values, what, False, threads, f"model {place} of the list: ")
-                   for place, member in enumerate(several))
+        return max(_check(member, ensemble._member(place), given, values, what, False, threads,
+                          f"model {place} of the list: ") for place, member in enumerate(several))
     return _check(model, ensemble, given, values, what, linked, threads, "")
 
 
-def _check(model, ensemble, given, values, what, linked, threads, whose):
+def _check(model: Model, ensemble: Ensemble, given: Rows, values: Numbers, what: str, linked: bool,
+           threads: int | None, whose: str) -> int:
     places = np.unique(np.linspace(0, len(values) - 1, min(ROWS, len(values))).astype(int))
     values = np.ascontiguousarray(values[places])
     try:
@@ -65,47 +77,51 @@ def _check(model, ensemble, given, values, what, linked, threads, whose):
     if first is None:
         return 0
     candidate, wrong, own, read = first
-    rows = "; ".join(f"row {places[row]} of {what}: {candidate.label} returns {_text(own[row])}, the trees as read give {_text(read[row])}"
-                     for row in wrong[:3])
+    rows = "; ".join(f"row {places[row]} of {what}: {candidate.label} returns {_text(own[row])}, the trees "
+                     f"as read give {_text(read[row])}" for row in wrong[:3])
     more = f"; and {len(wrong) - 3} more of {len(places)} rows" if len(wrong) > 3 else ""
-    raise ModelError(f"{whose}the model was read differently than it predicts: {rows}{more}; please report this, or pass "
-                     "check=False to explain the trees as read")
+    raise ModelError(f"{whose}the model was read differently than it predicts: {rows}{more}; please report "
+                     "this, or pass check=False to explain the trees as read")
 
 
-def _candidates(model, ensemble, rows, linked):
+def _candidates(model: Model, ensemble: Ensemble, rows: Rows, linked: bool) -> Iterator[Prediction]:
     yield from own_predictions(model, ensemble, rows, linked)
     if _is_single(rows) and family(model) == "sklearn":
-        # Steps before trees compute in 32 bits if rows are so: a threshold that is met by rounding alone is not a fault of the reading.
+        # Steps before trees compute in 32 bits if rows are so: a threshold that is met by rounding alone is
+        # not a fault of the reading.
         yield from own_predictions(model, ensemble, _doubled(rows), linked)
 
 
 class Prediction:
     """What a model itself predicts: rows × outputs.
 
-    label: how it was called. is_linked: whether it is to be compared with the outputs after the link function.
+    label: how it was called. is_linked: whether it is to be compared with the outputs after the link
+        function.
     """
 
     __slots__ = ("label", "numbers", "is_linked")
 
-    def __init__(self, label, numbers, is_linked=False):
+    def __init__(self, label: str, numbers: Numbers, is_linked: bool = False) -> None:
         self.label, self.numbers, self.is_linked = label, numbers, is_linked
 
 
 class _Ours:
     """What the ensemble predicts, and how far off the model may be by rounding."""
 
-    def __init__(self, ensemble, values, threads):
+    def __init__(self, ensemble: Ensemble, values: Numbers, threads: int | None) -> None:
         core, self.link = ensemble._core, ensemble.link
         shape = len(values), ensemble.output_count
         self.margins = core.predict(values, False, pool(threads)).reshape(shape)
         self.scales = core.margin_scales(values).reshape(shape)
-        self.outputs = self.margins if self.link is None else core.predict(values, True, pool(threads)).reshape(shape)
+        self.outputs = (self.margins if self.link is None
+                        else core.predict(values, True, pool(threads)).reshape(shape))
         self.is_single = core.origin[0].startswith("XGBoost")
 
-    def is_comparable(self, prediction):
-        return prediction.numbers.shape == self.margins.shape and (not prediction.is_linked or self.link is not None)
+    def is_comparable(self, prediction: Prediction) -> bool:
+        return (prediction.numbers.shape == self.margins.shape
+                and (not prediction.is_linked or self.link is not None))
 
-    def faults(self, prediction, is_single):
+    def faults(self, prediction: Prediction, is_single: bool) -> tuple[Places, Numbers, Numbers]:
         """The rows in which the predictions differ, and both of them."""
         own, read = prediction.numbers, self.outputs if prediction.is_linked else self.margins
         tolerance = SINGLE if is_single or self.is_single else DOUBLE
@@ -118,11 +134,12 @@ class _Ours:
                 room = np.where(np.abs(self.margins) <= tolerance * self.scales, np.inf, 0)
             else:
                 room = tolerance * (1 + self.scales) * np.maximum(np.abs(own), np.abs(read))
-            differ = ~((np.abs(own - read) <= room + 1e-300) | (own == read) | (np.isnan(own) & np.isnan(read)))
+            differ = ~((np.abs(own - read) <= room + 1e-300) | (own == read)
+                       | (np.isnan(own) & np.isnan(read)))
         return np.flatnonzero(differ.any(axis=1)), own, read
 
 
-def _text(numbers):
+def _text(numbers: Numbers) -> str:
     texts = [f"{number:.9g}" for number in numbers[:4]]
     return texts[0] if len(numbers) == 1 else f"[{', '.join(texts)}{', …' if len(numbers) > 4 else ''}]"
 
@@ -130,10 +147,12 @@ def _text(numbers):
 # The methods of each library.
 
 
-def own_predictions(model, ensemble, rows, linked=False):
-    """Yields what a model itself predicts for rows in a kind of container that it may take, as `Prediction`s of which one has to agree;
-    nothing if it refuses the rows."""
-    calls = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}.get(family(model), _scikit_learn)(model, ensemble, linked)
+def own_predictions(model: Model, ensemble: Ensemble, rows: Rows,
+                    linked: bool = False) -> Iterator[Prediction]:
+    """Yields what a model itself predicts for rows in a kind of container that it may take, as `Prediction`s
+    of which one has to agree; nothing if it refuses the rows."""
+    of_library = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}
+    calls = of_library.get(family(model) or "", _scikit_learn)(model, ensemble, linked)
     for label, call, is_linked in calls:
         if linked and not is_linked:
             continue
@@ -148,13 +167,15 @@ def own_predictions(model, ensemble, rows, linked=False):
             yield Prediction(label, numbers, is_linked)
 
 
-def _count(rows):
+def _count(rows: Rows) -> int:
     """The number of rows of a container."""
     return rows.num_row() if callable(getattr(rows, "num_row", None)) else rows.shape[0]
 
 
-def _forms(answer, count):
-    """Numbers of rows × outputs; of a class and its complement also that of the class, of a list of arrays both."""
+def _forms(answer: Any, count: int) -> list[Numbers]:
+    """Numbers of rows × outputs; of a class and its complement also that of the class, of a list of arrays
+    both.
+    """
     if isinstance(answer, (list, tuple)):
         arrays = [np.asarray(one, dtype=np.float64).reshape(count, -1) for one in answer]
         forms = [np.concatenate(arrays, axis=1)]
@@ -165,55 +186,61 @@ def _forms(answer, count):
     return [numbers, numbers[:, 1:]] if numbers.shape[1] == 2 else [numbers]
 
 
-def _named(model, call):
+def _named(model: Model, call: str) -> str:
     return f"{type(model).__name__}.{call}"
 
 
-def _is_overridden(model, method, library):
+def _is_overridden(model: Model, method: str, library: str) -> bool:
     """Whether a class outside the library defines a method that the library has."""
     owner = next((base for base in type(model).__mro__ if method in vars(base)), None)
     return owner is not None and owner.__module__.partition(".")[0] != library
 
 
-def _overrides(model, library, is_classifier):
+def _overrides(model: Model, library: str, is_classifier: bool) -> list[_Call]:
     """The predictions of a user's class, which may be something else than those of the library's."""
     methods = ["predict_proba"] if is_classifier else ["predict"]
-    return [(_named(model, method), getattr(model, method), True) for method in methods if _is_overridden(model, method, library)]
+    return [(_named(model, method), getattr(model, method), True) for method in methods
+            if _is_overridden(model, method, library)]
 
 
-def _xgboost(model, ensemble, linked):
+def _xgboost(model: Model, ensemble: Ensemble, linked: bool) -> list[_Call]:
     start, end, _, _ = ensemble._member_rounds[0]
     within = dict(iteration_range=(start, end)) if ensemble._chosen else {}
     if not callable(getattr(model, "get_booster", None)):
         calls = [(_named(model, "predict(output_margin=True)"),
-                  lambda rows: model.predict(_matrix(model, rows), output_margin=True, **_checked(rows), **within), False)]
-        # Some objectives, such as multi:softmax, return the number of a class, which has another shape than the outputs.
+                  lambda rows: model.predict(_matrix(model, rows), output_margin=True, **_checked(rows),
+                                             **within), False)]
+        # Some objectives, such as multi:softmax, return the number of a class, which has another shape than
+        # the outputs.
         if linked:
-            calls.append((_named(model, "predict"), lambda rows: model.predict(_matrix(model, rows), **_checked(rows), **within), True))
+            calls.append((_named(model, "predict"),
+                          lambda rows: model.predict(_matrix(model, rows), **_checked(rows), **within), True))
         return calls
     own = [] if within else _overrides(model, "xgboost", hasattr(model, "n_classes_"))
-    calls = own or [(_named(model, "predict(output_margin=True)"), lambda rows: model.predict(rows, output_margin=True, **within), False)]
+    calls = (own or [(_named(model, "predict(output_margin=True)"),
+                      lambda rows: model.predict(rows, output_margin=True, **within), False)])
     if linked and not own:
         method = "predict_proba" if hasattr(model, "predict_proba") else "predict"
         calls.append((_named(model, method), lambda rows: getattr(model, method)(rows, **within), True))
     return calls
 
 
-def _checked(rows):
+def _checked(rows: Rows) -> dict[str, bool]:
     return {"validate_features": not isinstance(rows, np.ndarray)}
 
 
-def _matrix(booster, rows):
+def _matrix(booster: Any, rows: Rows) -> Any:
     import xgboost
 
     if isinstance(rows, xgboost.DMatrix):
         return rows
     # Codes of categories in an array are what a frame's columns are made into.
-    types = dict(feature_types=booster.feature_types) if isinstance(rows, np.ndarray) and booster.feature_types else {}
+    types = (dict(feature_types=booster.feature_types) if isinstance(rows, np.ndarray)
+             and booster.feature_types else {})
     return xgboost.DMatrix(rows, enable_categorical=True, nthread=1, **types)
 
 
-def _lightgbm(model, ensemble, linked):
+def _lightgbm(model: Model, ensemble: Ensemble, linked: bool) -> list[_Call]:
     start, end, _, _ = ensemble._member_rounds[0]
     within = dict(start_iteration=start, num_iteration=end - start) if ensemble._chosen else {}
     # What the library calls the raw score of a random forest is a sum.
@@ -228,7 +255,7 @@ def _lightgbm(model, ensemble, linked):
     return calls
 
 
-def _catboost(model, ensemble, linked):
+def _catboost(model: Model, ensemble: Ensemble, linked: bool) -> list[_Call]:
     start, end, _, _ = ensemble._member_rounds[0]
     within = dict(ntree_start=start, ntree_end=end) if ensemble._chosen else {}
     own = [] if within else _overrides(model, "catboost", hasattr(model, "predict_proba"))
@@ -236,28 +263,36 @@ def _catboost(model, ensemble, linked):
     bias = np.asarray(model.get_scale_and_bias()[1]) if start else 0
     if own:
         return own
-    kind = dict(prediction_type="RawFormulaVal") if _takes(model, "predict", "prediction_type") else {}
-    label = 'predict(prediction_type="RawFormulaVal")' if kind else "predict"
-    calls = [(_named(model, label), lambda rows: model.predict(rows, thread_count=1, **kind, **within) + bias, False)]
+    takes_kind = _takes(model, "predict", "prediction_type")
+
+    def call(kind: str | None, more: Any, is_linked: bool) -> _Call:
+        options = {} if kind is None else {"prediction_type": kind}
+        label = "predict" if kind is None else f'predict(prediction_type="{kind}")'
+        return (_named(model, label),
+                lambda rows: model.predict(rows, thread_count=1, **options, **within) + more, is_linked)
+
+    calls = [call("RawFormulaVal" if takes_kind else None, bias, False)]
     if linked and not start:
-        kind = {"logistic": "Probability", "softmax": "Probability", "exponential": "Exponent"}.get(ensemble.link) if kind else None
-        kind = {} if kind is None else dict(prediction_type=kind)
-        calls.append((_named(model, "".join(["predict", *(f'(prediction_type="{one}")' for one in kind.values())])),
-                      lambda rows: model.predict(rows, thread_count=1, **kind, **within), True))
+        kinds = {"logistic": "Probability", "softmax": "Probability", "exponential": "Exponent"}
+        calls.append(call(kinds.get(ensemble.link) if takes_kind else None, 0, True))
     return calls
 
 
-def _scikit_learn(model, ensemble, linked):
-    """All that a model of scikit-learn, or of a library like it, can say that the trees may have been read for."""
+def _scikit_learn(model: Model, ensemble: Ensemble, linked: bool) -> list[_Call]:
+    """All that a model of scikit-learn, or of a library like it, can say that the trees may have been read
+    for.
+    """
     if hasattr(model, "detector_"):
         # Detectors of pyod shift the scores of the model within.
         return _scikit_learn(model.detector_, ensemble, linked)
     calls = []
 
-    def add(method, is_linked, label=None, shape=lambda answer: answer, **options):
+    def add(method: str, is_linked: bool, label: str | None = None,
+            shape: Callable[[Any], Any] = lambda answer: answer, **options: Any) -> None:
         function = getattr(model, method, None)
         if callable(function):
-            calls.append((_named(model, label or method), lambda rows: shape(function(rows, **options)), is_linked))
+            calls.append((_named(model, label or method),
+                          lambda rows: shape(function(rows, **options)), is_linked))
 
     both = (False, True)
     if hasattr(model, "score_samples"):
@@ -284,7 +319,7 @@ def _scikit_learn(model, ensemble, linked):
     return calls
 
 
-def _takes(model, method, option):
+def _takes(model: Model, method: str, option: str) -> bool:
     try:
         return option in inspect.signature(getattr(model, method)).parameters
     except (AttributeError, TypeError, ValueError):
@@ -294,10 +329,16 @@ def _takes(model, method, option):
 # The rows, in the containers that a model may take.
 
 
-def _containers(model, ensemble, given, places, values):
-    """Some of the rows as they were given, with the columns that are the features, then as a frame of pandas, then as read."""
-    for way in (lambda: _selected(model, ensemble, given, places), lambda: _as_pandas(_selected(model, ensemble, given, places)),
-                lambda: _as_read(ensemble, values)):
+def _containers(model: Model, ensemble: Ensemble, given: Rows, places: Places,
+                values: Numbers) -> Iterator[Rows]:
+    """Some of the rows as they were given, with the columns that are the features, then as a frame of pandas,
+    then as read.
+    """
+    ways: tuple[Callable[[], Rows], ...] = (
+        lambda: _selected(model, ensemble, given, places),
+        lambda: _as_pandas(_selected(model, ensemble, given, places)),
+        lambda: _as_read(ensemble, values))
+    for way in ways:
         try:
             rows = way()
         except Exception:
@@ -307,29 +348,31 @@ def _containers(model, ensemble, given, places, values):
             yield rows
 
 
-def _computes_in_single(model, rows):
+def _computes_in_single(model: Model, rows: Rows) -> bool:
     """Whether a model may round what rows hold, or steps between, to 32 bits."""
     # LightGBM before 4 does so with frames of several types.
     return _is_single(rows) or family(model) == "lightgbm" and hasattr(rows, "dtypes")
 
 
-def _is_single(rows):
+def _is_single(rows: Rows) -> bool:
     """Whether rows hold floating-point numbers of 32 bits or less."""
     dtypes = [rows.dtype] if hasattr(rows, "dtype") else list(getattr(rows, "dtypes", ()))
     others = ("Float32", "float[pyarrow]", "halffloat[pyarrow]")
-    return any(isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8 or str(dtype) in others for dtype in dtypes)
+    return any(isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8
+               or str(dtype) in others for dtype in dtypes)
 
 
-def _doubled(rows):
+def _doubled(rows: Rows) -> Rows:
     """The same rows with floating-point numbers of 64 bits."""
     if not hasattr(rows, "columns"):
         return rows.astype(np.float64)
-    return rows.astype({name: np.float64 for name, dtype in rows.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind == "f"})
+    return rows.astype({name: np.float64 for name, dtype in rows.dtypes.items()
+                        if isinstance(dtype, np.dtype) and dtype.kind == "f"})
 
 
-def _selected(model, ensemble, given, places):
+def _selected(model: Model, ensemble: Ensemble, given: Rows, places: Places) -> Rows:
     if isinstance(given, np.ma.MaskedArray):
-        given = given.astype(given.dtype if given.dtype.kind == "f" else object).filled(np.nan)
+        given = filled(given)
     if isinstance(given, np.ndarray):
         return given.reshape(1, -1) if given.ndim == 1 else given[places]
     pandas, polars, pyarrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
@@ -343,8 +386,10 @@ def _selected(model, ensemble, given, places):
     if polars is not None and isinstance(given, polars.DataFrame):
         rows, columns = given[places.tolist()], _columns(model, ensemble, given.columns)
         return rows if columns is None else rows.select([given.columns[place] for place in columns])
-    if pyarrow is not None and (isinstance(given, (pyarrow.Table, pyarrow.RecordBatch)) or hasattr(given, "__arrow_c_stream__")):
-        rows = pyarrow.table(given) if not isinstance(given, pyarrow.RecordBatch) else pyarrow.Table.from_batches([given])
+    if pyarrow is not None and (isinstance(given, (pyarrow.Table, pyarrow.RecordBatch))
+                                or hasattr(given, "__arrow_c_stream__")):
+        rows = (pyarrow.table(given) if not isinstance(given, pyarrow.RecordBatch)
+                else pyarrow.Table.from_batches([given]))
         columns = _columns(model, ensemble, rows.column_names)
         rows = rows.take(pyarrow.array(places))
         return rows if columns is None else rows.select(columns)
@@ -359,7 +404,7 @@ def _selected(model, ensemble, given, places):
     return array.reshape(1, -1) if array.ndim == 1 else array[places]
 
 
-def _columns(model, ensemble, labels):
+def _columns(model: Model, ensemble: Ensemble, labels: Sequence[Any]) -> list[int] | None:
     """The places of the columns that the model was trained on; None for all, in their order."""
     if family(model) in ("xgboost", "lightgbm", "catboost"):
         return chosen(labels, ensemble.wanted(), "X")
@@ -372,12 +417,14 @@ def _columns(model, ensemble, labels):
     return [place_of[name] for name in names] if all(name in place_of for name in names) else None
 
 
-def _as_pandas(rows):
+def _as_pandas(rows: Rows) -> Rows:
     return rows.to_pandas() if rows is not None and hasattr(rows, "to_pandas") else None
 
 
-def _as_read(ensemble, values):
-    """The rows as the engine has them: an array, or a frame if the model has names; codes become categories again."""
+def _as_read(ensemble: Ensemble, values: Numbers) -> Rows:
+    """The rows as the engine has them: an array, or a frame if the model has names; codes become categories
+    again.
+    """
     wanted = ensemble.wanted()
     if wanted.names is None and not wanted.coded:
         return values
@@ -385,19 +432,23 @@ def _as_read(ensemble, values):
 
     columns = []
     for feature in range(values.shape[1]):
-        column, categories = values[:, feature], wanted.categories(feature)
+        column: Any = values[:, feature]
+        categories: list[Any] | None = wanted.categories(feature)
         if feature in wanted.coded:
             known = column[~np.isnan(column)]
             if not np.array_equal(known, np.floor(known)) or (known < 0).any():
                 # A hash of a word, or what stands for a category that was not there in training.
                 return None
             if ensemble.origin[0].startswith("CatBoost"):
-                column = pandas.Series([str(int(code)) if code == code else "nan" for code in column], dtype=object)
+                column = pandas.Series([str(int(code)) if code == code else "nan" for code in column],
+                                       dtype=object)
             else:
                 # Files have whole numbers as floating-point ones, and some libraries tell the types apart.
-                if all(isinstance(category, float) and category.is_integer() for category in categories):
-                    categories = [int(category) for category in categories]
-                column = pandas.Categorical.from_codes(np.where(np.isnan(column), -1, column).astype(int), categories=categories)
+                known_ones = categories or []
+                if all(isinstance(category, float) and category.is_integer() for category in known_ones):
+                    known_ones = [int(category) for category in known_ones]
+                column = pandas.Categorical.from_codes(np.where(np.isnan(column), -1, column).astype(int),
+                                                       categories=known_ones)
         columns.append(pandas.Series(column))
     frame = pandas.concat(columns, axis=1)
     frame.columns = wanted.names if wanted.names is not None else range(values.shape[1])

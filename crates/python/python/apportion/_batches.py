@@ -1,10 +1,14 @@
-"""Explanations of record batches of Arrow, one after the other: what an engine of data runs on its workers."""
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+"""Explanations of record batches of Arrow, one after the other: what an engine of data runs on its workers.
+"""
+from __future__ import annotations
+
 import copy
 import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _checks
 from ._core import __version__
@@ -12,75 +16,159 @@ from ._data import Table, arrow_table
 from ._errors import DataError, UsageError, imported
 from ._explainers import Explainer, players_of
 from ._names import listed
+from ._options import Options, named_options
 from ._threads import pool
+from ._types import (
+    GameName, Graph, Groups, Layout, Measure, Model, Numbers, Progress, Rounds, Rows, Scale,
+)
+
+if TYPE_CHECKING:
+    from ._summary import Summary
 
 # The version of the schema of results.
 SCHEMA = 1
-LAYOUTS = ("columns", "lists")
-# How trees are computed is chosen for so many rows, whatever batches have: so values are the same to the last bit however a table is cut.
+LAYOUTS: tuple[Layout, ...] = ("columns", "lists")
+# How trees are computed is chosen for so many rows, whatever batches have: so values are the same to the last
+# bit however a table is cut.
 ROWS = 4096
 # A batch of more rows gives several results.
 MOST_ROWS = 1 << 16
 
 
 class BatchExplainer:
-    """Explains record batches: an `Explainer` and how its results are laid out. Pickled, it is what an engine sends to its workers.
+    """Explains record batches of Arrow: an `Explainer` and the layout of its results. It can be pickled, as
+    engines of data do that send it to their workers.
+
+    model: a model as in `Explainer`, or an `Explainer`, which has its background and options already.
+    background: as in `Explainer`. All batches are explained with the same one.
+    keep: the name of a column of the batches, or a list of names, that results contain, too (default: none).
+    layout: "columns" (the default) for a column for each player, or "lists" for one list of values for each
+        row; `schema` describes both.
+    interactions: whether the results are the interaction indices of all pairs (default False): a column
+        `a × b` for each pair among those of single players, `a`.
+
+    All other options are those of `Explainer`. Raises UsageError for options that do not fit, and otherwise
+    what `Explainer` raises.
 
     >>> import numpy as np, pyarrow, apportion
-    >>> explainer = apportion.BatchExplainer(lambda rows: rows[:, 0] * rows[:, 1], np.zeros((1, 2)), feature_names=["a", "b"], keep=["id"])
+    >>> explainer = apportion.BatchExplainer(lambda rows: rows[:, 0] * rows[:, 1], np.zeros((1, 2)),
+    ...                                      feature_names=["a", "b"], keep=["id"])
     >>> batch = pyarrow.record_batch({"id": [7, 8], "a": [1.0, 2.0], "b": [3.0, 4.0]})
     >>> [result.to_pydict() for result in explainer([batch])]
     [{'id': [7, 8], 'base': [0.0, 0.0], 'prediction': [3.0, 8.0], 'a': [1.5, 4.0], 'b': [1.5, 4.0]}]
     """
 
-    def __init__(self, model, background=None, *, keep=(), layout="columns", interactions=False, **more):
-        _checks.choice("layout", layout, LAYOUTS)
+    explainer: Explainer
+    layout: Layout
+    interactions: bool
+    keep: list[str]
+
+    @named_options
+    def __init__(
+        self,
+        model: Model,
+        background: Rows | None = None,
+        *,
+        keep: str | Sequence[str] = (),
+        layout: Layout = "columns",
+        interactions: bool | Literal["index"] = False,
+        weights: npt.ArrayLike | None = None,
+        value: str = "shapley",
+        method: str = "auto",
+        budget: int | str = "auto",
+        until: float | None = None,
+        confidence: float = 0.95,
+        relative_to: Scale = "norm",
+        error: Measure = "euclidean",
+        range: float | None = None,
+        groups: Groups = None,
+        graph: Graph = None,
+        game: GameName | None = None,
+        model_output: str = "raw",
+        seed: int = 0,
+        feature_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+        rounds: Rounds = None,
+        threads: int | None = None,
+        progress: Progress = False,
+        check: bool = True,
+        kernel: str | None = None,
+        precision: Literal["f64", "f32"] | None = None,
+        rows: int | None = None,
+        draws: int | None = None,
+        bandwidth: float | str | None = None,
+        share: float | None = None,
+        variant: Literal["paper", "shapr"] | None = None,
+        fallback: Literal["refuse", "marginal", "nearest"] | None = None,
+        keep_null_players: bool = False,
+    ) -> None:
+        layout = _checks.choice("layout", layout, LAYOUTS)
+        options = Options(
+            weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
+            relative_to=relative_to, error=error, range=range, groups=groups, graph=graph, game=game,
+            model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
+            rounds=rounds, threads=threads, progress=progress, check=check, kernel=kernel,
+            precision=precision, rows=rows, draws=draws, bandwidth=bandwidth, share=share, variant=variant,
+            fallback=fallback, keep_null_players=keep_null_players)
         if isinstance(model, Explainer):
-            if background is not None or more:
+            if background is not None or options.given():
                 raise UsageError("an Explainer has its background and options already; leave them out")
             explainer = model
         else:
-            explainer = Explainer(model, background, **more)
+            explainer = Explainer(model, background, **options.by_name())
         if explainer.model_output == "log_loss":
-            raise UsageError('model_output="log_loss" explains rows with y, which batches do not have; explain a function that returns the loss')
+            raise UsageError('model_output="log_loss" explains rows with y, which batches do not have; '
+                             'explain a function that returns the loss')
         if explainer._game_for(None) != "path-dependent" and explainer._background is None:
-            raise UsageError("batches are explained against one background, the same for all of them: give one")
+            raise UsageError("batches are explained against one background, the same for all of them: give "
+                             "one")
         if not isinstance(interactions, bool):
             interactions = _checks.choice("form of interactions", interactions, ("index",)) == "index"
         if interactions and explainer._asked["until"] is not None:
-            raise UsageError("until is an accuracy of values, and pairs have none here: leave it out, and look at their standard errors")
+            raise UsageError("until is an accuracy of values, and pairs have none here: leave it out, and "
+                             "look at their standard errors")
         # One that is given stays as it is.
         explainer = copy.copy(explainer)
-        if explainer.ensemble is not None and "rows" not in explainer._asked:
+        if explainer.ensemble is not None and explainer._asked["rows"] is None:
             explainer._asked = {**explainer._asked, "rows": ROWS}
-        self.explainer, self.layout, self.interactions, self._has_inputs = explainer, layout, bool(interactions), False
+        self.explainer = explainer
+        self.layout = layout
+        self.interactions = bool(interactions)
+        self._has_inputs = False
         self.keep = [keep] if isinstance(keep, str) else _checks.names("keep", keep)
         if len(set(self.keep)) != len(self.keep):
             raise UsageError(f"keep names a column twice: {listed(self.keep)}")
-        self._prepared = None
+        self._prepared: tuple[list[str], tuple[list[str], int, str, bool]] | None = None
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": None}
 
-    def with_threads(self, threads):
-        """The same with so many threads."""
+    def with_threads(self, threads: int | None) -> BatchExplainer:
+        """Returns the same explainer with a number of threads (None: as `set_threads` specifies)."""
         other = copy.copy(self)
         other.explainer = copy.copy(self.explainer)
         other.explainer.threads, other.explainer.progress = threads, False
         return other
 
-    def with_inputs(self):
-        """The same with lists, whose results have the features as they were given, too: what summaries take their sample from."""
+    def with_inputs(self) -> BatchExplainer:
+        """Returns the same explainer with lists whose results contain the features, too, as summaries
+        require.
+        """
         other = copy.copy(self)
         other.layout, other._has_inputs = "lists", True
         return other
 
-    def _kept(self, given):
-        """The columns of batches that results have, too."""
+    def _kept(self, given: Sequence[str]) -> list[str]:
+        """Returns the columns of batches that results contain, too."""
         return [*self.keep, *(self._columns(given) if self._has_inputs else [])]
 
-    def columns(self, given):
-        """Those of the columns `given` that are looked at: the kept ones, and the features."""
+    def columns(self, given: Sequence[str]) -> list[str]:
+        """Returns the columns that are used: those that are kept, and the features.
+
+        given: the names of the columns of the batches.
+
+        Raises DataError if a column of `keep` is missing.
+        """
         given = _checks.names("columns", given)
         lacking = [name for name in self.keep if name not in given]
         if lacking:
@@ -88,16 +176,21 @@ class BatchExplainer:
         features = self._columns(given)
         return [*self.keep, *(name for name in features if name not in self.keep)]
 
-    def schema(self, given):
-        """The schema of the results of batches with the schema `given`, known before any row is explained.
+    def schema(self, given: Any) -> Any:
+        """Returns the `pyarrow.Schema` of the results, without explaining any row.
 
-        The kept columns come first. With the layout "columns" there is a line for each row and output: `output` where there are several, `base`,
-        `prediction`, and a column for each player. With "lists" there is a line for each row: `base` and `prediction`, which are lists where there are
-        several outputs, and `values`, a list by players, of lists by outputs. Where values are estimates their standard errors follow (`std error of PLAYER`, or
-        `std_errors`), 0 where a row is exact and null where they are not known, and `evaluations`. Where an accuracy was asked for, `stopped_by`
-        follows: "tolerance" where it is certified. The metadata have under `apportion` the version of the schema and what was asked, as JSON.
+        given: the schema of the batches.
 
-        Raises DataError where columns are not those that the model wants, or the results would have two of one name.
+        The columns of `keep` come first. With the layout "columns" there is a line for each row and output,
+        with `output` if there are several, `base`, `prediction`, and a column for each player. With "lists"
+        there is a line for each row, with `base` and `prediction`, which are lists if there are several
+        outputs, and `values`, a list by players, of lists by outputs. If values are estimates, their standard
+        errors follow (`std error of PLAYER`, or `std_errors`; 0 for an exact row, null if they are not
+        known), and `evaluations`. With `until`, `stopped_by` follows: "tolerance" if the accuracy is
+        certified. The metadata contain, as `apportion`, the version of the schema and the request, as JSON.
+
+        Raises DataError if the columns are not those of the model, or if two columns of the results would
+        have the same name.
         """
         pyarrow = imported("pyarrow", "pip install pyarrow")
 
@@ -110,7 +203,8 @@ class BatchExplainer:
         try:
             explainer._table(given.empty_table().select(columns))
         except DataError as error:
-            features = explainer._wanted.count or (explainer._background.values.shape[1] if explainer._background is not None else len(columns))
+            features = explainer._wanted.count or (explainer._background.values.shape[1]
+                                                   if explainer._background is not None else len(columns))
             if len(columns) <= features:
                 raise
             raise DataError(f"{error}; name in keep the columns that are no features") from error
@@ -124,7 +218,8 @@ class BatchExplainer:
                 fields += [pyarrow.field(f"std error of {name}", number) for name in players]
         else:
             per_row = pyarrow.list_(number) if outputs > 1 else number
-            fields += [pyarrow.field("base", per_row), pyarrow.field("prediction", per_row), pyarrow.field("values", pyarrow.list_(per_row))]
+            fields += [pyarrow.field("base", per_row), pyarrow.field("prediction", per_row),
+                       pyarrow.field("values", pyarrow.list_(per_row))]
             if is_estimate:
                 fields.append(pyarrow.field("std_errors", pyarrow.list_(per_row)))
         if is_estimate:
@@ -135,14 +230,21 @@ class BatchExplainer:
         names = [field.name for field in fields]
         double = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if double is not None and not self._has_inputs:
-            raise DataError(f'the results would have two columns "{double}"; rename the one that is kept, or give layout="lists"')
-        about = dict(version=__version__, schema=SCHEMA, layout=self.layout, kept=len(self._kept(given.names)), value=asked["value"],
-                     interactions=self.interactions, game=explainer._game_for(None), method=method, seed=asked["seed"], features=list(players),
-                     inputs=columns, outputs=explainer.output_names)
+            raise DataError(f'the results would have two columns "{double}"; rename the one that is kept, or '
+                            'give layout="lists"')
+        about = dict(version=__version__, schema=SCHEMA, layout=self.layout,
+                     kept=len(self._kept(given.names)), value=asked["value"], interactions=self.interactions,
+                     game=explainer._game_for(None), method=method, seed=asked["seed"],
+                     features=list(players), inputs=columns, outputs=explainer.output_names)
         return pyarrow.schema(fields, {"apportion": json.dumps(about, ensure_ascii=False)})
 
-    def __call__(self, batches):
-        """The results of each batch, an iterator of record batches: of one of more than 65 536 rows, several. Memory is that of one batch."""
+    def __call__(self, batches: Any) -> Iterator[Any]:
+        """Explains batches, in the memory of one: returns an iterator of record batches with the values.
+
+        batches: as in `explain_batches`. A batch of more than 65,536 rows has several results.
+
+        Raises DataError for batches that do not fit the model.
+        """
         schema = None
         for batch in record_batches(batches):
             if schema is None or batch.schema != given:
@@ -150,16 +252,21 @@ class BatchExplainer:
             for start in range(0, max(batch.num_rows, 1), MOST_ROWS):
                 yield self._explained(batch.slice(start, MOST_ROWS), schema)
 
-    def plan(self, sample, rows, seconds=2.0):
-        """What the explanation of so many rows takes, as measured on those of a sample, a record batch or a table, by one thread.
+    def plan(self, sample: Any, rows: int, seconds: float = 2.0) -> dict[str, Any]:
+        """Measures on a sample, with one thread, what the explanation of many rows takes.
 
-        A dictionary: the method; evaluations for each row and in all, 0 where the model is looked into; seconds of one core; bytes of results in memory; the
-        bytes that a worker is sent, and those that its memory grows by for batches of the size of the sample (None where the system does not say).
-        At most so many seconds are spent on it.
+        sample: a record batch or a table with some of the rows. rows: the number of rows that are planned.
+        seconds: the maximum time of the measurement (default 2).
+
+        Returns a dictionary: "method"; "evaluations_per_row" and "evaluations", 0 for trees; "seconds" of one
+        core; "bytes" of results in memory; "bytes_sent" to a worker; and "memory", the bytes by which the
+        memory of a worker grows for batches of the size of the sample. An entry is None if it is not known.
+        Raises DataError for a sample without rows, and UsageError for invalid numbers.
 
         >>> import numpy as np, pyarrow, apportion
         >>> table = pyarrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]})
-        >>> plan = apportion.BatchExplainer(lambda rows: rows.sum(axis=1), np.zeros((1, 2))).plan(table, 10**9)
+        >>> explainer = apportion.BatchExplainer(lambda rows: rows.sum(axis=1), np.zeros((1, 2)))
+        >>> plan = explainer.plan(table, 10**9)
         >>> plan["method"], plan["evaluations"], plan["bytes"]
         ('exact', 4000000000, 32000000000)
         """
@@ -195,54 +302,67 @@ class BatchExplainer:
             sent = len(pickle.dumps(self))
         except Exception:  # functions of a program go by cloudpickle, which is not at hand here
             sent = None
-        return {"method": method, "evaluations_per_row": each, "evaluations": None if each is None else each * rows, "seconds": spent / done * rows,
-                "bytes": result.nbytes * rows // result.num_rows, "bytes_sent": sent, "memory": None if before is None or after is None else after - before}
+        return {"method": method, "evaluations_per_row": each,
+                "evaluations": None if each is None else each * rows, "seconds": spent / done * rows,
+                "bytes": result.nbytes * rows // result.num_rows, "bytes_sent": sent,
+                "memory": None if before is None or after is None else after - before}
 
-    def _prepare(self, given):
-        """Names of players, number of outputs, the method, and whether it estimates: of batches with such columns."""
+    def _prepare(self, given: Any) -> tuple[list[str], int, str, bool]:
+        """Returns the names of the players, the number of outputs, the method, and whether it estimates, for
+        batches with these columns.
+        """
         explainer = self.explainer
         columns = self._columns(given.names)
         if self._prepared is None or self._prepared[0] != columns:
-            names = explainer._names or explainer._wanted.names
-            if names is None:
-                names = columns
-                explainer._names = list(columns)
-            features = explainer._background.values.shape[1] if explainer._background is not None else explainer._wanted.count
+            known = explainer._names or explainer._wanted.names
+            if known is None:
+                known = explainer._names = list(columns)
+            names = list(known)
+            features = (explainer._background.values.shape[1] if explainer._background is not None
+                        else explainer._wanted.count or len(names))
             row = Table(np.zeros((1, features)), names)
             core = explainer._prepare(row)
             method = core.plan(np.zeros((1, features)), pool(explainer.threads))[0]
             players = players_of(names, explainer._groups, explainer._asked["value"], row.members)
             if self.interactions:
-                players = [players[i] if i == j else f"{players[i]} × {players[j]}" for i, j in zip(*np.triu_indices(len(players)))]
-            self._prepared = columns, (players, explainer.output_count, method, method not in ("tree", "exact"))
+                players = [players[i] if i == j else f"{players[i]} × {players[j]}"
+                           for i, j in zip(*np.triu_indices(len(players)))]
+            self._prepared = columns, (players, explainer.output_count, method,
+                                       method not in ("tree", "exact"))
         return self._prepared[1]
 
-    def _columns(self, names):
-        """The columns that are features: those that the model names, else all that are not kept."""
+    def _columns(self, names: Sequence[str]) -> list[str]:
+        """Returns the columns that are features: those that the model names, else all that are not kept."""
         known = self.explainer._names or self.explainer._wanted.names
         if known is not None and all(name in names for name in known):
             return list(known)
         return [name for name in names if name not in self.keep]
 
-    def _explained(self, batch, schema):
+    def _explained(self, batch: Any, schema: Any) -> Any:
         pyarrow = imported("pyarrow", "pip install pyarrow")
 
         explainer = self.explainer
         players, outputs, _, is_estimate = self._prepare(batch.schema)
         kept = [batch.column(name) for name in self._kept(batch.schema.names)]
         if not batch.num_rows:
-            return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in schema], schema=schema)
-        explanation = explainer(batch.select(self._columns(batch.schema.names)), interactions=self.interactions)
-        rows, values, base, predictions = batch.num_rows, explanation.values, explanation.base_values, explanation.predictions
+            return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in schema],
+                                                   schema=schema)
+        explanation = explainer(batch.select(self._columns(batch.schema.names)),
+                                interactions=self.interactions)
+        rows = batch.num_rows
+        values = explanation.values
+        base = explanation.base_values
+        predictions = explanation.predictions
         errors = explanation.std_errors if is_estimate else None
         if is_estimate and errors is None:
             # All of these rows are exact.
             errors = np.zeros(values.shape)
         if self.interactions:
-            # Of each pair once.
-            upper = np.triu_indices(values.shape[1])
-            values, errors = (None if array is None else array[:, upper[0], upper[1]] for array in (values, errors))
-        values, errors = (None if array is None else array.reshape(rows, len(players), outputs) for array in (values, errors))
+            # Each pair once.
+            first, second = np.triu_indices(values.shape[1])
+            values, errors = values[:, first, second], None if errors is None else errors[:, first, second]
+        values = values.reshape(rows, len(players), outputs)
+        errors = None if errors is None else errors.reshape(rows, len(players), outputs)
         each = outputs if self.layout == "columns" else 1
         if each > 1:
             places = np.repeat(np.arange(rows), each)
@@ -252,53 +372,146 @@ class BatchExplainer:
             if outputs > 1:
                 names = explainer.output_names or [str(output) for output in range(outputs)]
                 arrays.append(pyarrow.array(list(names) * rows, pyarrow.string()))
-            arrays += [_numbers(np.broadcast_to(base, predictions.shape).ravel()), _numbers(predictions.ravel())]
+            arrays += [_numbers(np.broadcast_to(base, predictions.shape).ravel()),
+                       _numbers(predictions.ravel())]
             arrays += [_numbers(values[:, player].ravel()) for player in range(len(players))]
-            if is_estimate:
+            if errors is not None:
                 arrays += [_numbers(errors[:, player].ravel(), True) for player in range(len(players))]
         else:
-            def per_row(numbers):
-                return _numbers(numbers.ravel()) if outputs == 1 else _lists(_numbers(numbers.ravel()), outputs, rows)
+            def per_row(numbers: Numbers) -> Any:
+                return (_numbers(numbers.ravel()) if outputs == 1
+                        else _lists(_numbers(numbers.ravel()), outputs, rows))
 
-            def per_player(numbers, holed=False):
+            def per_player(numbers: Numbers, holed: bool = False) -> Any:
                 leaves = _numbers(numbers.ravel(), holed)
-                return _lists(leaves if outputs == 1 else _lists(leaves, outputs, rows * len(players)), len(players), rows)
+                return _lists(leaves if outputs == 1 else _lists(leaves, outputs, rows * len(players)),
+                              len(players), rows)
 
-            arrays += [per_row(np.broadcast_to(base, predictions.shape)), per_row(predictions), per_player(values)]
-            if is_estimate:
+            arrays += [per_row(np.broadcast_to(base, predictions.shape)), per_row(predictions),
+                       per_player(values)]
+            if errors is not None:
                 arrays.append(per_player(errors, True))
         if is_estimate:
             evaluations = explanation.evaluations
-            arrays.append(pyarrow.array(np.repeat(np.broadcast_to(evaluations, rows), each), pyarrow.int64()) if evaluations is not None
-                          else pyarrow.nulls(rows * each, pyarrow.int64()))
+            arrays.append(pyarrow.array(np.repeat(np.broadcast_to(evaluations, rows), each), pyarrow.int64())
+                          if evaluations is not None else pyarrow.nulls(rows * each, pyarrow.int64()))
         if explainer._asked["until"] is not None:
-            stopped = [None if found is None else found["stopped_by"] for found in explanation.certificates or [None] * rows]
+            certificates = explanation.certificates or [None] * rows
+            stopped = [None if found is None else found["stopped_by"] for found in certificates]
             arrays.append(pyarrow.array([found for found in stopped for _ in range(each)], pyarrow.string()))
         return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def explain_batches(batches, model, background=None, *, keep=(), layout="columns", interactions=False, **more):
-    """Explains record batches of Arrow one after the other: an iterator of record batches, of the memory of one.
+@named_options
+def explain_batches(
+    batches: Any,
+    model: Model,
+    background: Rows | None = None,
+    *,
+    keep: str | Sequence[str] = (),
+    layout: Layout = "columns",
+    interactions: bool | Literal["index"] = False,
+    weights: npt.ArrayLike | None = None,
+    value: str = "shapley",
+    method: str = "auto",
+    budget: int | str = "auto",
+    until: float | None = None,
+    confidence: float = 0.95,
+    relative_to: Scale = "norm",
+    error: Measure = "euclidean",
+    range: float | None = None,
+    groups: Groups = None,
+    graph: Graph = None,
+    game: GameName | None = None,
+    model_output: str = "raw",
+    seed: int = 0,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    rounds: Rounds = None,
+    threads: int | None = None,
+    progress: Progress = False,
+    check: bool = True,
+    kernel: str | None = None,
+    precision: Literal["f64", "f32"] | None = None,
+    rows: int | None = None,
+    draws: int | None = None,
+    bandwidth: float | str | None = None,
+    share: float | None = None,
+    variant: Literal["paper", "shapr"] | None = None,
+    fallback: Literal["refuse", "marginal", "nearest"] | None = None,
+    keep_null_players: bool = False,
+) -> Iterator[Any]:
+    """Explains record batches of Arrow one after the other, in the memory of one.
 
-    batches: an iterator of `pyarrow.RecordBatch`, or anything that has a stream of them: a reader, a table.
-    model, background, and further options: as of `apportion.Explainer`, or such an explainer.
-    keep: columns of the batches that results have, too, such as an id.
-    layout: "columns", a column for each player, or "lists", one list of values for each row. `BatchExplainer.schema` describes both.
-    interactions: True for the interaction indices of all pairs, `a × b`, among those of single players, `a`, in the place of values.
+    batches: an iterator of `pyarrow.RecordBatch`, or anything that exports a stream of them: a reader, a
+        table.
+    model, background, keep, layout, interactions: as in `BatchExplainer`, and so are all other options.
+
+    Returns an iterator of record batches with the values. Raises what `BatchExplainer` raises, and DataError
+    for batches that do not fit the model.
 
     >>> import numpy as np, pyarrow, apportion
     >>> table = pyarrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]})
-    >>> found = apportion.explain_batches(table, lambda rows: rows.sum(axis=1), np.zeros((1, 2)), layout="lists")
-    >>> pyarrow.Table.from_batches(found).to_pylist()
-    [{'base': 0.0, 'prediction': 4.0, 'values': [1.0, 3.0]}, {'base': 0.0, 'prediction': 6.0, 'values': [2.0, 4.0]}]
+    >>> background = np.zeros((1, 2))
+    >>> found = apportion.explain_batches(table, lambda rows: rows.sum(axis=1), background, layout="lists")
+    >>> for line in pyarrow.Table.from_batches(found).to_pylist():
+    ...     line
+    {'base': 0.0, 'prediction': 4.0, 'values': [1.0, 3.0]}
+    {'base': 0.0, 'prediction': 6.0, 'values': [2.0, 4.0]}
     """
-    return BatchExplainer(model, background, keep=keep, layout=layout, interactions=interactions, **more)(batches)
+    explainer = BatchExplainer(
+        model, background, keep=keep, layout=layout, interactions=interactions,
+        weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
+        relative_to=relative_to, error=error, range=range, groups=groups, graph=graph, game=game,
+        model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
+        rounds=rounds, threads=threads, progress=progress, check=check, kernel=kernel, precision=precision,
+        rows=rows, draws=draws, bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
+        keep_null_players=keep_null_players)
+    return explainer(batches)
 
 
-def summarize(batches, model, background=None, *, keep=(), interactions=False, **more):
-    """The `Summary` of the values of all rows of record batches, in the memory of one.
+@named_options
+def summarize(
+    batches: Any,
+    model: Model,
+    background: Rows | None = None,
+    *,
+    keep: str | Sequence[str] = (),
+    interactions: bool | Literal["index"] = False,
+    weights: npt.ArrayLike | None = None,
+    value: str = "shapley",
+    method: str = "auto",
+    budget: int | str = "auto",
+    until: float | None = None,
+    confidence: float = 0.95,
+    relative_to: Scale = "norm",
+    error: Measure = "euclidean",
+    range: float | None = None,
+    groups: Groups = None,
+    graph: Graph = None,
+    game: GameName | None = None,
+    model_output: str = "raw",
+    seed: int = 0,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    rounds: Rounds = None,
+    threads: int | None = None,
+    progress: Progress = False,
+    check: bool = True,
+    kernel: str | None = None,
+    precision: Literal["f64", "f32"] | None = None,
+    rows: int | None = None,
+    draws: int | None = None,
+    bandwidth: float | str | None = None,
+    share: float | None = None,
+    variant: Literal["paper", "shapr"] | None = None,
+    fallback: Literal["refuse", "marginal", "nearest"] | None = None,
+    keep_null_players: bool = False,
+) -> Summary:
+    """Returns the `Summary` of the values of all rows of record batches, in the memory of one.
 
-    `keep` names columns that are no features; all else is as of `explain_batches`.
+    keep: the names of columns that are not features (default: none).
+    batches and all other arguments: as in `explain_batches`, and so are the errors.
 
     >>> import numpy as np, pyarrow, apportion
     >>> table = pyarrow.table({"a": [1.0, -3.0, 5.0], "b": [2.0, 2.0, 2.0]})
@@ -307,11 +520,19 @@ def summarize(batches, model, background=None, *, keep=(), interactions=False, *
     """
     from ._summary import Summary
 
-    return Summary.of(BatchExplainer(model, background, keep=keep, interactions=interactions, **more).with_inputs()(batches))
+    explainer = BatchExplainer(
+        model, background, keep=keep, interactions=interactions,
+        weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
+        relative_to=relative_to, error=error, range=range, groups=groups, graph=graph, game=game,
+        model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
+        rounds=rounds, threads=threads, progress=progress, check=check, kernel=kernel, precision=precision,
+        rows=rows, draws=draws, bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
+        keep_null_players=keep_null_players)
+    return Summary.of(explainer.with_inputs()(batches))
 
 
-def record_batches(batches):
-    """Record batches of anything that has them."""
+def record_batches(batches: Any) -> Iterator[Any]:
+    """Returns the record batches of an object that is one or exports some."""
     pyarrow = imported("pyarrow", "pip install pyarrow")
 
     if isinstance(batches, pyarrow.RecordBatch):
@@ -319,39 +540,46 @@ def record_batches(batches):
     elif isinstance(batches, pyarrow.Table):
         batches = batches.to_batches()
     elif not isinstance(batches, pyarrow.RecordBatchReader) and hasattr(batches, "__arrow_c_stream__"):
-        batches = arrow_table(batches, "batches").to_batches() if not hasattr(batches, "__next__") else pyarrow.RecordBatchReader.from_stream(batches)
+        batches = (arrow_table(batches, "batches").to_batches() if not hasattr(batches, "__next__")
+                   else pyarrow.RecordBatchReader.from_stream(batches))
     kind = f"{type(batches).__module__}.{type(batches).__qualname__}"
     if not hasattr(type(batches), "__iter__") or isinstance(batches, (str, bytes, dict, np.ndarray)):
-        raise DataError(f"invalid batches of type {kind}; expected an iterator of pyarrow.RecordBatch, a reader or a table")
+        raise DataError(f"invalid batches of type {kind}; expected an iterator of pyarrow.RecordBatch, a "
+                        "reader or a table")
     try:
         batches = iter(batches)
     except Exception as error:  # whatever an object raises that cannot be iterated
-        raise DataError(f"invalid batches of type {kind} ({error}); expected an iterator of pyarrow.RecordBatch, a reader or a table") from error
+        raise DataError(f"invalid batches of type {kind} ({error}); expected an iterator of "
+                        "pyarrow.RecordBatch, a reader or a table") from error
     for batch in batches:
         if not isinstance(batch, pyarrow.RecordBatch):
             try:
                 batch = pyarrow.record_batch(batch)
             except Exception as error:  # whatever the other library raises
-                raise DataError(f"invalid batch of type {type(batch).__module__}.{type(batch).__qualname__}; expected a pyarrow.RecordBatch") from error
+                raise DataError(f"invalid batch of type {type(batch).__module__}.{type(batch).__qualname__}; "
+                                "expected a pyarrow.RecordBatch") from error
         yield batch
 
 
-def _numbers(numbers, holed=False):
+def _numbers(numbers: Numbers, holed: bool = False) -> Any:
     """An array of Arrow of the same numbers, not copied; with nulls for NaN where it is `holed`."""
     pyarrow = imported("pyarrow", "pip install pyarrow")
 
     return pyarrow.array(np.ascontiguousarray(numbers), pyarrow.float64(), from_pandas=holed)
 
 
-def _lists(leaves, length, count):
+def _lists(leaves: Any, length: int, count: int) -> Any:
     """`count` lists of `length` leaves each."""
     pyarrow = imported("pyarrow", "pip install pyarrow")
 
-    return pyarrow.ListArray.from_arrays(pyarrow.array(np.arange(count + 1, dtype=np.int32) * length, pyarrow.int32()), leaves)
+    return pyarrow.ListArray.from_arrays(pyarrow.array(np.arange(count + 1, dtype=np.int32) * length,
+                                                       pyarrow.int32()), leaves)
 
 
-def _peak(reset=False):
-    """The most memory that this process had, since it was reset, in bytes; None where the system does not say."""
+def _peak(reset: bool = False) -> int | None:
+    """The most memory that this process had, since it was reset, in bytes; None where the system does not
+    say.
+    """
     try:
         if reset:
             with open("/proc/self/clear_refs", "w") as file:

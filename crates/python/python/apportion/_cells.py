@@ -1,19 +1,25 @@
 """Cells of tables: which of them are the same, which are missing, and how they are shown."""
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
 import copy
 import datetime
 import decimal
 import fractions
 import hashlib
 import uuid
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
+
+from ._types import Places
+
+# The keys of distinct cells, the row of the first cell of each, and the place of each row's cell among them.
+Distinct: TypeAlias = tuple[list[Any], Places, Places]
 
 # Integers up to this size are 64-bit floats without rounding.
 MAX_EXACT = 2**53
 # Types of the standard library whose values can be exchanged for each other if they print alike.
-_VALUES = (datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, decimal.Decimal, fractions.Fraction, uuid.UUID)
+_VALUES = (datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone,
+           decimal.Decimal, fractions.Fraction, uuid.UUID)
 # The same of pandas. Its tables print a part of themselves alone.
 _VALUES_OF_PANDAS = ("Timestamp", "Timedelta", "Period", "Interval")
 _SINGLE_NAMES = ("NAType", "NaTType")
@@ -21,8 +27,10 @@ _SIMPLE = (str, int, bool, float, complex, bytes, type(None))
 _CONTAINERS = (list, tuple, dict, set, frozenset, bytearray, np.ndarray)
 
 
-def is_missing(cell):
-    """Returns whether a cell is one of the values that stand for a missing one: None, NaN, `pandas.NA`, `NaT`."""
+def is_missing(cell: Any) -> bool:
+    """Returns whether a cell is one of the values that stand for a missing one: None, NaN, `pandas.NA`,
+    `NaT`.
+    """
     if cell is None:
         return True
     if isinstance(cell, (float, np.floating)):
@@ -32,8 +40,9 @@ def is_missing(cell):
     return type(cell).__name__ in _SINGLE_NAMES
 
 
-def key(cell, kept=True):
-    """Returns what two cells share exactly if a model cannot tell them apart: their type and their value, or the object itself.
+def key(cell: Any, kept: bool = True) -> tuple[Any, ...]:
+    """Returns what two cells share exactly if a model cannot tell them apart: their type and their value, or
+    the object itself.
 
     kept: whether the table holds this object; one that was only made to be looked at is known by nothing.
     """
@@ -53,17 +62,21 @@ def key(cell, kept=True):
     return kind, id(cell) if kept else object()
 
 
-def _is_value(cell):
+def _is_value(cell: Any) -> bool:
     kind = type(cell)
-    if kind in _VALUES or kind.__name__ in _VALUES_OF_PANDAS and kind.__module__.partition(".")[0] == "pandas":
+    if (kind in _VALUES or kind.__name__ in _VALUES_OF_PANDAS
+            and kind.__module__.partition(".")[0] == "pandas"):
         zone = getattr(cell, "tzinfo", None)
         # Time zones of other libraries may print alike.
-        return zone is None or type(zone) is datetime.timezone or type(zone).__module__.partition(".")[0] in ("zoneinfo", "pytz", "dateutil")
+        return (zone is None or type(zone) is datetime.timezone
+                or type(zone).__module__.partition(".")[0] in ("zoneinfo", "pytz", "dateutil"))
     return False
 
 
-def is_plain(cell):
-    """Returns whether a cell is a value, or nested containers of the standard library or arrays that hold nothing else."""
+def is_plain(cell: Any) -> bool:
+    """Returns whether a cell is a value, or nested containers of the standard library or arrays that hold
+    nothing else.
+    """
     kind = type(cell)
     if kind is np.ndarray:
         return not cell.dtype.hasobject
@@ -74,12 +87,13 @@ def is_plain(cell):
     return kind in _SIMPLE or _is_value(cell)
 
 
-def _content(cell):
+def _content(cell: Any) -> tuple[Any, ...]:
     """Returns the content of a plain cell, which differs if a model can tell two cells apart."""
     kind = type(cell)
     if kind is np.ndarray:
         content = cell.tobytes()
-        return kind, cell.dtype.str, cell.shape, cell.flags.f_contiguous, content if len(content) <= 64 else hashlib.sha256(content).digest()
+        return (kind, cell.dtype.str, cell.shape, cell.flags.f_contiguous,
+                content if len(content) <= 64 else hashlib.sha256(content).digest())
     if kind is dict:
         return kind, tuple((_content(name), _content(part)) for name, part in cell.items())
     if kind in (set, frozenset):
@@ -89,8 +103,10 @@ def _content(cell):
     return kind, repr(cell)
 
 
-def owned(cells):
-    """Returns an array of cells whose containers are not shared: plain ones are copied, objects of other classes are kept by reference."""
+def owned(cells: Any) -> Any:
+    """Returns an array of cells whose containers are not shared: plain ones are copied, objects of other
+    classes are kept by reference.
+    """
     if not isinstance(cells, np.ndarray) or not any_mutable(cells):
         return cells
     made = np.empty(len(cells), dtype=object)
@@ -99,12 +115,13 @@ def owned(cells):
     return made
 
 
-def any_mutable(cells):
+def any_mutable(cells: Any) -> bool:
     """Returns whether an array of cells has containers, whose content can change."""
-    return isinstance(cells, np.ndarray) and cells.dtype == object and any(type(cell) in _CONTAINERS for cell in cells.tolist())
+    return (isinstance(cells, np.ndarray) and cells.dtype == object
+            and any(type(cell) in _CONTAINERS for cell in cells.tolist()))
 
 
-def same(one, other):
+def same(one: Any, other: Any) -> bool:
     """Returns whether two cells are equal, or both missing."""
     if is_missing(one) or is_missing(other):
         return is_missing(one) and is_missing(other)
@@ -114,9 +131,12 @@ def same(one, other):
         return one is other
 
 
-def distinct(cells, kept=False):
-    """Returns the keys of the distinct cells, the row of the first cell of each, and the place of each row's cell among them."""
-    places, first = {}, []
+def distinct(cells: Sequence[Any], kept: bool = False) -> Distinct:
+    """Returns the keys of the distinct cells, the row of the first cell of each, and the place of each row's
+    cell among them.
+    """
+    places: dict[Any, int] = {}
+    first: list[int] = []
     codes = np.empty(len(cells), dtype=np.intp)
     for row, cell in enumerate(cells):
         code = places.setdefault(key(cell, kept), len(places))
@@ -126,7 +146,7 @@ def distinct(cells, kept=False):
     return list(places), np.array(first, dtype=np.intp), codes
 
 
-def shown(cell):
+def shown(cell: Any) -> str | float | bool | None:
     """Returns a cell as results and figures show it: a number or text; None if it is missing."""
     if is_missing(cell):
         return None

@@ -1,13 +1,21 @@
 """What a checkpoint has to agree with: everything that an answer depends on."""
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from __future__ import annotations
+
 import hashlib
 import pickle
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _cells
-from ._options import accuracy_in_words
+from ._options import Asked, accuracy_in_words
+from ._tables import Sparse, Tensor
+from ._types import AnyArray
+
+if TYPE_CHECKING:
+    from ._data import Table
+    from ._explainers import Explainer
 
 # Rows between those of X and those of the background, on which a function is called, too.
 _HYBRIDS = 64
@@ -18,17 +26,18 @@ _DISTRIBUTION = ("draws", "bandwidth", "share", "variant", "fallback")
 _ACCURACY = ("confidence", "relative_to", "error", "range")
 
 
-def key(explainer, rows, background, game):
+def key(explainer: Explainer, rows: Table, background: Table | None, game: str) -> dict[str, str]:
     """Returns the parts of the key of a run, by name, as text.
 
     rows, background: tables as numbers, the background None if there is none; game: the game that is played.
     """
     _, asked = explainer._asked_of(rows)
-    names = (*_ENGINE, *_DISTRIBUTION, *_ACCURACY, "value", "method", "budget", "until", "seed")
+    own = (*_ENGINE, *_DISTRIBUTION, *_ACCURACY, "value", "method", "budget", "until", "seed")
+    against = "none" if background is None else f"{_table(background)}, weights {digest(explainer._weights)}"
     return {
         "model": _model(explainer, rows, background),
         "rows": _table(rows),
-        "background": "none" if background is None else f"{_table(background)}, weights {digest(explainer._weights)}",
+        "background": against,
         "value": asked["value"],
         "groups": repr(rows.members),
         "graph": repr(explainer._graph),
@@ -37,27 +46,32 @@ def key(explainer, rows, background, game):
         "engine": _chosen(asked, _ENGINE),
         "distribution": _chosen(asked, _DISTRIBUTION),
         "method": asked["method"],
-        "budget": str(asked["budget"]),
-        "accuracy": "none" if asked["until"] is None else accuracy_in_words(asked["until"], **{name: asked[name] for name in _ACCURACY if name in asked}),
+        "budget": asked["budget"],
+        "accuracy": accuracy_in_words(asked) or "none",
         "seed": str(asked["seed"]),
-        "further options": _chosen(asked, [name for name in sorted(asked) if name not in names]),
+        "further options": _chosen(asked, [name for name in sorted(asked) if name not in own]),
     }
 
 
-def _chosen(asked, names):
-    return ", ".join(f"{name}={asked[name]!r}" for name in names if asked.get(name) is not None)
+def _chosen(asked: Asked, names: Iterable[str]) -> str:
+    given: dict[str, Any] = {**asked}
+    return ", ".join(f"{name}={given[name]!r}" for name in names if given[name] is not None)
 
 
-def _model(explainer, rows, background):
-    """Returns what a model computes, if that can be read; else its name and its answers: for rows of X, of the background, and between both."""
+def _model(explainer: Explainer, rows: Table, background: Table | None) -> str:
+    """Returns what a model computes, if that can be read; else its name and its answers: for rows of X, of
+    the background, and between both.
+    """
     if explainer.ensemble is not None:
         return f"trees {explainer.ensemble._core.digest}"
+    assert explainer.function is not None and rows.schema is not None
     function = explainer.function.taking(rows.schema)
     absent = rows.values if background is None else background.values
     draws = np.random.default_rng(0)
     count = min(_HYBRIDS, len(rows.values) * len(absent))
     present = draws.random((count, rows.values.shape[1])) < 0.5
-    hybrids = np.where(present, rows.values[draws.integers(len(rows.values), size=count)], absent[draws.integers(len(absent), size=count)])
+    hybrids = np.where(present, rows.values[draws.integers(len(rows.values), size=count)],
+                       absent[draws.integers(len(absent), size=count)])
     answers = hashlib.sha256()
     for values in (rows.values, absent, hybrids):
         for start in range(0, len(values), _ROWS):
@@ -65,33 +79,39 @@ def _model(explainer, rows, background):
     return f"function {function.name} ({function.about}) {answers.hexdigest()}"
 
 
-def _table(table):
+def _table(table: Table) -> str:
     """Returns the digest of the cells of a table, as they came in."""
     found = hashlib.sha256()
     if table.schema is None:
         _add(found, table.values)
-        return f"{found.hexdigest()}, categories {hashlib.sha256(repr(sorted(table.categories.items())).encode()).hexdigest()}"
+        return (f"{found.hexdigest()}, categories "
+                f"{hashlib.sha256(repr(sorted(table.categories.items())).encode()).hexdigest()}")
     schema = table.schema
     found.update(repr((schema.template.library, schema.names, len(table.values))).encode())
     if schema.columns is None:
         _add(found, table.values)
         return found.hexdigest()
+    template = schema.template
+    assert not isinstance(template, (Sparse, Tensor))
     for feature, column in enumerate(schema.columns):
-        found.update(repr((str(schema.template.dtype(feature)), column.missing)).encode())
+        found.update(repr((str(template.dtype(feature)), column.missing)).encode())
         values = table.values[:, feature]
         if column.cells is None:
             _add(found, values)
             continue
         # Which number stands for a cell depends on what was explained before.
         codes, places = np.unique(values.astype(np.intp), return_inverse=True)
-        cells = schema.template.cells(schema.template.chosen(column.cells, codes))
-        identities = np.frombuffer(b"".join(map(_identity, cells)), dtype="S32") if len(codes) else np.empty(0, dtype="S32")
+        cells = template.cells(template.chosen(column.cells, codes))
+        identities = (np.frombuffer(b"".join(map(_identity, cells)), dtype="S32") if len(codes)
+                      else np.empty(0, dtype="S32"))
         found.update(identities[places].tobytes())
     return found.hexdigest()
 
 
-def _identity(cell):
-    """Returns 32 bytes that differ between cells that a model can tell apart, and are the same in every process if the cell can be pickled."""
+def _identity(cell: Any) -> bytes:
+    """Returns 32 bytes that differ between cells that a model can tell apart, and are the same in every
+    process if the cell can be pickled.
+    """
     kind, *value = _cells.key(cell)
     if value and value[-1] == id(cell) and not isinstance(cell, (int, np.integer)):
         try:
@@ -101,13 +121,13 @@ def _identity(cell):
     return hashlib.sha256(repr((f"{kind.__module__}.{kind.__qualname__}", value)).encode()).digest()
 
 
-def _add(found, array):
+def _add(found: Any, array: AnyArray) -> None:
     array = np.ascontiguousarray(array)
     found.update(repr((array.shape, array.dtype.str)).encode())
     found.update(array.tobytes())
 
 
-def digest(array):
+def digest(array: AnyArray | None) -> str:
     """Returns the digest of an array, or of none."""
     found = hashlib.sha256()
     if array is not None:

@@ -1,26 +1,30 @@
-"""Checks of arguments: what was given, what is expected, and what to do."""
-# mypy: ignore-errors
-# Arguments may be of any type.
+"""Checks of arguments, which may be objects of any type."""
 import math
 import numbers
 import operator
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 
 from ._errors import DataError, UsageError
 from ._names import nearest
+from ._types import AnyArray
 
-# Letters of a value that a message quotes.
+_Choice = TypeVar("_Choice", bound=str)
+
+# Characters of a value that a message quotes at most.
 _MAX_LETTERS = 60
 
 
-def shown(given):
+def shown(given: Any) -> str:
     """Returns a value as messages quote it: short, whatever it is."""
     if isinstance(given, (str, bool, type(None))):
         text = repr(given)
     elif isinstance(given, np.generic):
         text = str(given)
-    elif np.ndim(given) if isinstance(given, np.ndarray) else callable(getattr(type(given), "__array__", None)) and hasattr(given, "shape"):
+    elif (np.ndim(given) if isinstance(given, np.ndarray)
+          else callable(getattr(type(given), "__array__", None)) and hasattr(given, "shape")):
         return f"of type {type(given).__name__} and shape {tuple(given.shape)}"
     else:
         try:
@@ -30,13 +34,19 @@ def shown(given):
     return text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}…"
 
 
-def number(name, given, *, optional=False, expected="a number"):
-    """Returns a number as a float."""
+@overload
+def number(name: str, given: Any, *, optional: Literal[False] = False,
+           expected: str = "a number") -> float: ...
+@overload
+def number(name: str, given: Any, *, optional: bool, expected: str = "a number") -> float | None: ...
+def number(name: str, given: Any, *, optional: bool = False, expected: str = "a number") -> float | None:
+    """Returns a number as a float; with `optional` also None."""
     if given is None and optional:
         return None
     if isinstance(given, np.ndarray) and given.ndim == 0:
         given = given[()]
-    if isinstance(given, (numbers.Real, np.integer, np.floating)) and not isinstance(given, (bool, np.bool_)) or type(given).__name__ == "Decimal":
+    is_number = isinstance(given, (numbers.Real, np.integer, np.floating))
+    if is_number and not isinstance(given, (bool, np.bool_)) or type(given).__name__ == "Decimal":
         try:
             found = float(given)
         except (OverflowError, ValueError, TypeError):
@@ -46,8 +56,15 @@ def number(name, given, *, optional=False, expected="a number"):
     raise UsageError(f"invalid {name} {shown(given)}; expected {expected}")
 
 
-def whole(name, given, least=0, most=2**63 - 1, *, optional=False):
-    """Returns an integer within bounds."""
+@overload
+def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *,
+          optional: Literal[False] = False) -> int:
+    ...
+@overload
+def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *, optional: bool) -> int | None: ...
+def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *,
+          optional: bool = False) -> int | None:
+    """Returns an integer within bounds; with `optional` also None."""
     if given is None and optional:
         return None
     try:
@@ -57,21 +74,27 @@ def whole(name, given, least=0, most=2**63 - 1, *, optional=False):
     if found is None:
         raise UsageError(f"invalid {name} {shown(given)}; expected an integer ≥ {least}")
     if not least <= found <= most:
-        raise UsageError(f"invalid {name} {shown(given)}: must be at least {least}" if found < least else f"invalid {name} {shown(given)}: must be at most {most}")
+        bound = f"at least {least}" if found < least else f"at most {most}"
+        raise UsageError(f"invalid {name} {shown(given)}: must be {bound}")
     return found
 
 
-def choice(name, given, known):
-    """Returns one of some texts."""
-    if isinstance(given, str) and given in known:
-        return str(given)
+def choice(name: str, given: object, known: Sequence[_Choice]) -> _Choice:
+    """Returns the one of some strings that was chosen."""
+    for one in known:
+        if isinstance(given, str) and given == one:
+            return one
     meant = nearest(given, known) if isinstance(given, str) else None
     hint = f"; did you mean {meant!r}?" if meant is not None else f"; expected one of: {', '.join(known)}"
     raise UsageError(f"unknown {name} {shown(given)}{hint}")
 
 
-def text(name, given, *, optional=False):
-    """Returns a text."""
+@overload
+def text(name: str, given: Any, *, optional: Literal[False] = False) -> str: ...
+@overload
+def text(name: str, given: Any, *, optional: bool) -> str | None: ...
+def text(name: str, given: Any, *, optional: bool = False) -> str | None:
+    """Returns a string; with `optional` also None."""
     if given is None and optional:
         return None
     if not isinstance(given, str):
@@ -79,7 +102,7 @@ def text(name, given, *, optional=False):
     return str(given)
 
 
-def flag(name, given):
+def flag(name: str, given: Any) -> bool:
     """Returns a boolean."""
     if isinstance(given, (bool, np.bool_)):
         return bool(given)
@@ -88,23 +111,23 @@ def flag(name, given):
     raise UsageError(f"invalid {name} {shown(given)}; expected True or False")
 
 
-def array(name, given, expected):
-    """Returns what NumPy makes of an object; `expected` says what is expected if it makes nothing of it."""
+def array(name: str, given: Any, expected: str) -> AnyArray:
+    """Returns an object as an array of NumPy; the message of the error states what is `expected`."""
     try:
         return np.asarray(given)
     except Exception as error:  # whatever an object raises that is made an array
-        raise DataError(f"{name} cannot be read as an array ({type(error).__name__}: {error}); expected {expected}") from error
+        raise DataError(f"{name} cannot be read as an array ({type(error).__name__}: {error}); "
+                        f"expected {expected}") from error
 
 
-def names(name, given, count=None, of="feature"):
-    """Returns names as a list of texts."""
-    if isinstance(given, (str, bytes, dict)) or np.ndim(given) != 1 if isinstance(given, np.ndarray) else isinstance(given, (str, bytes, dict)):
-        found = None
-    else:
+def names(name: str, given: Any, count: int | None = None, of: str = "feature") -> list[str]:
+    """Returns names as a list of strings; `count` of them, one for each `of`, if it is not None."""
+    found = None
+    if not isinstance(given, (str, bytes, dict)) and not (isinstance(given, np.ndarray) and given.ndim != 1):
         try:
             found = [str(one) for one in given]
         except Exception:  # any object may fail while it is iterated or printed
-            found = None
+            pass
     if found is None:
         raise UsageError(f"invalid {name} {shown(given)}; expected a list of names")
     if count is not None and len(found) != count:
@@ -112,8 +135,8 @@ def names(name, given, count=None, of="feature"):
     return found
 
 
-def path(name, given):
-    """Returns a path as text."""
+def path(name: str, given: Any) -> str:
+    """Returns a path as a string."""
     import os
 
     try:

@@ -1,24 +1,31 @@
 """Labels of classes, as they are given, and the numbers that a model has for them."""
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from __future__ import annotations
+
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._errors import DataError
 from ._names import listed
+from ._types import Places
+
+if TYPE_CHECKING:
+    from ._models import Ensemble
 
 
 class Classes:
     """The classes of a model: their labels in the order of the outputs; None if the model has numbers alone.
 
-    labels: an array, as `classes_` of an estimator. count: how many classes there are. are_texts: whether labels are those of a file, which
-    stores all of them as texts.
+    labels: an array, as `classes_` of an estimator. count: the number of classes. are_texts: whether the
+        labels come from a file, which stores all of them as strings.
     """
 
-    def __init__(self, labels, count, are_texts=False):
+    def __init__(self, labels: Any, count: int, are_texts: bool = False) -> None:
         self.labels, self.count = None if labels is None else plain(labels), count
-        self._texts, self._numbers = {}, {}
+        self._texts: dict[str, list[int]] = {}
+        self._numbers: dict[Any, list[int]] = {}
         if self.labels is None:
             return
         self._exact = {_key(label): place for place, label in enumerate(self.labels)}
@@ -31,20 +38,24 @@ class Classes:
         self._takes_places = are_texts and not self._numbers
 
     @classmethod
-    def of_ensemble(cls, ensemble):
-        """The classes of an ensemble: of the estimator that it comes from, else the names that its file stores, else numbers."""
+    def of_ensemble(cls, ensemble: Ensemble) -> Classes:
+        """The classes of an ensemble: of the estimator that it comes from, else the names that its file
+        stores, else numbers.
+        """
         count = max(ensemble.output_count, 2)
         for labels, are_texts in ((ensemble.classes, False), (ensemble.class_names, True)):
-            if labels is not None and len(labels) == count or ensemble.output_count == 1 and labels is not None and len(labels) == 1:
+            if labels is not None and (len(labels) == count or ensemble.output_count == 1
+                                       and len(labels) == 1):
                 return cls(labels, count, are_texts)
         return cls(None, count)
 
-    def places(self, given, rows, what="y"):
+    def places(self, given: Any, rows: int, what: str = "y") -> Places:
         """The place of each label among the classes: an array of whole numbers, one for each row."""
         labels = plain(given)
         if len(labels) != rows:
             raise DataError(f"expected one label of {what} for each of {rows} rows, got {len(labels)}")
-        found, known = np.empty(rows, dtype=np.intp), {}
+        found = np.empty(rows, dtype=np.intp)
+        known: dict[Any, int | None] = {}
         for row, label in enumerate(labels):
             try:
                 key = _key(label)
@@ -58,12 +69,13 @@ class Classes:
             found[row] = place
         return found
 
-    def _place(self, label, key):
+    def _place(self, label: Any, key: Any) -> int | None:
         if _is_missing(label):
             return None
         number = _number(label) if not isinstance(label, str) else None
         if self.labels is None:
-            return int(number) if number is not None and number == int(number) and 0 <= number < self.count else None
+            return (int(number) if number is not None and number == int(number) and 0 <= number < self.count
+                    else None)
         if key in self._exact:
             return self._exact[key]
         # A boolean is the same as 0 or 1 only if these, or booleans, are all classes.
@@ -73,23 +85,28 @@ class Classes:
         places = places or self._texts.get(str(label))
         if places is not None:
             return places[0] if len(places) == 1 else None
-        if self._takes_places and number is not None and not isinstance(label, bool) and number == int(number) and 0 <= number < self.count:
+        if (self._takes_places and number is not None and not isinstance(label, bool)
+                and number == int(number) and 0 <= number < self.count):
             return int(number)
         return None
 
-    def _unknown(self, label, row, what):
+    def _unknown(self, label: Any, row: int, what: str) -> str:
         given = f"missing label in row {row} of {what}" if _is_missing(label) else None
         if self.labels is None:
             given = given or f"invalid label {label!r} in row {row} of {what}"
-            return (f"{given}: the model stores no labels, so {what} must hold the numbers 0 to {self.count - 1} of "
-                    "the classes; encode the labels as in training, or pass the fitted estimator, which has classes_")
-        known = listed(self.labels) if all(isinstance(known, str) for known in self.labels) else _shown(self.labels)
+            return (f"{given}: the model stores no labels, so {what} must hold the numbers 0 to "
+                    f"{self.count - 1} of the classes; encode the labels as in training, or pass the fitted "
+                    "estimator, which has classes_")
+        known = (listed(self.labels) if all(isinstance(known, str) for known in self.labels)
+                 else _shown(self.labels))
         given = given or f"unknown label {label!r} in row {row} of {what}"
         return f"{given}; classes of the model: {known}"
 
 
-def plain(given):
-    """Labels of any kind (arrays, columns of data frames, lists, a single one) as a list of objects of Python."""
+def plain(given: Any) -> list[Any]:
+    """Labels of any kind (arrays, columns of data frames, lists, a single one) as a list of objects of
+    Python.
+    """
     if isinstance(given, (str, bytes, bool, int, float, np.generic)) or given is None:
         return [_scalar(given)]
     polars, pyarrow = (sys.modules.get(name) for name in ("polars", "pyarrow"))
@@ -103,42 +120,44 @@ def plain(given):
     if hasattr(given, "detach") and hasattr(given, "cpu"):
         given = given.detach().cpu().numpy()
     if isinstance(given, (list, tuple)):
-        labels = [_scalar(label[0] if isinstance(label, (list, tuple)) and len(label) == 1 else label) for label in given]
+        labels = [_scalar(label[0] if isinstance(label, (list, tuple)) and len(label) == 1 else label)
+                  for label in given]
         if any(isinstance(label, np.ndarray) for label in labels):
             return plain(np.asarray(given))
         return labels
     if hasattr(given, "dtype") and hasattr(given.dtype, "categories") and hasattr(given, "astype"):
         given = np.asarray(given.astype(object))  # categories of pandas; codes are not labels
-    labels = given.to_list() if hasattr(given, "to_list") and not hasattr(given, "columns") else np.asarray(given)
-    if isinstance(labels, list):
-        return [_scalar(label) for label in labels]
+    if hasattr(given, "to_list") and not hasattr(given, "columns"):
+        return [_scalar(label) for label in given.to_list()]
+    array = np.asarray(given)
     if np.ma.isMaskedArray(given):
-        labels = np.ma.asarray(given).astype(object).filled(None)
-    if labels.ndim == 2 and labels.shape[1] == 1 or labels.ndim == 0:
-        labels = labels.ravel()
-    if labels.ndim != 1:
-        raise DataError(f"expected labels in one dimension, got an array of shape {labels.shape}")
-    return [_scalar(label) for label in labels.tolist()]
+        masked: Any = np.ma.asarray(given).astype(object)
+        array = masked.filled(None)
+    if array.ndim == 2 and array.shape[1] == 1 or array.ndim == 0:
+        array = array.ravel()
+    if array.ndim != 1:
+        raise DataError(f"expected labels in one dimension, got an array of shape {array.shape}")
+    return [_scalar(label) for label in array.tolist()]
 
 
-def _only(columns):
+def _only(columns: Sequence[Any]) -> Any:
     if len(columns) != 1:
         raise DataError(f"expected labels in one column, got {len(columns)} columns")
     return columns[0]
 
 
-def _scalar(label):
+def _scalar(label: Any) -> Any:
     if isinstance(label, np.str_):
         return str(label)
     return label.item() if isinstance(label, np.generic) and not isinstance(label, np.void) else label
 
 
-def _key(label):
+def _key(label: Any) -> Any:
     """What tells labels apart: 1 and 1.0 are the same, True and 1 are not."""
     return (bool, label) if isinstance(label, bool) else label
 
 
-def _number(label):
+def _number(label: Any) -> Any:
     """The number that a label is, or that its text is; None for other labels."""
     if isinstance(label, bool):
         return int(label)
@@ -160,11 +179,12 @@ def _number(label):
     return None
 
 
-def _is_missing(label):
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or isinstance(label, float) and label != label
+def _is_missing(label: Any) -> bool:
+    return (label is None or type(label).__name__ in ("NAType", "NaTType")
+            or isinstance(label, float) and label != label)
 
 
-def _shown(labels, most=8):
+def _shown(labels: Sequence[Any], most: int = 8) -> str:
     more = len(labels) - most
     shown = ", ".join(repr(label) for label in labels[:most])
     return shown if more <= 0 else f"{shown} and {more} more"

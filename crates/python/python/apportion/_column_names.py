@@ -1,8 +1,9 @@
 """How libraries spell the names of a frame's columns in their models."""
+from collections.abc import Iterable
 
 
-def names_as(library, columns):
-    """For each column the spellings under which a library may have stored it, the most likely first.
+def names_as(library: str | None, columns: Iterable[object]) -> list[list[str]]:
+    """Returns for each column the spellings under which a library may have stored it, the most likely first.
 
     library: "XGBoost", "LightGBM", "CatBoost", or any other for the text of the label itself.
     columns: the labels of the columns, of any kind; tuples for those with several levels.
@@ -15,19 +16,21 @@ def names_as(library, columns):
     return [_distinct([str(label), *_others(library, label, place)]) for place, label in enumerate(columns)]
 
 
-def _others(library, label, place):
+def _others(library: str | None, label: object, place: int) -> list[str]:
     text = str(label)
     if library == "XGBoost":
         return [" ".join(map(str, label))] if isinstance(label, tuple) else []
     if library == "LightGBM":
-        # Blanks become underlines, in some releases other spaces and the signs of JSON, too. Reading loses a carriage return at the end.
+        # Blanks become underscores, in some releases other spaces and the signs of JSON, too. Reading loses a
+        # carriage return at the end.
         rewritten = text.replace(" ", "_")
-        return [rewritten, rewritten.rstrip("\r"), "".join("_" if letter.isspace() or letter in '",:[]{}' else letter for letter in text)]
+        strict = "".join("_" if letter.isspace() or letter in '",:[]{}' else letter for letter in text)
+        return [rewritten, rewritten.rstrip("\r"), strict]
     if library == "CatBoost":
         # A column without a name gets its number.
         return [f"{place}"] if text == "" else []
     return []
 
 
-def _distinct(names):
+def _distinct(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))

@@ -1,11 +1,15 @@
-"""Rows from memory as the engine takes them: a C-contiguous array of 64-bit numbers, NaN where a value is missing.
+"""Rows from memory as the engine takes them: a C-contiguous array of 64-bit numbers, NaN where a value is
+missing.
 
-Arrays that are so already are not copied. Columns of frames are chosen by the names of the model's features and turned one by one; words and
-categories become the codes that the model's splits look at. No frame is turned into objects.
+Arrays that are so already are not copied. Columns of frames are chosen by the names of the model's features
+and turned one by one; words and categories become the codes that the model's splits look at. No frame is
+turned into objects.
 """
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from __future__ import annotations
+
 import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -14,6 +18,13 @@ from ._cells import MAX_EXACT
 from ._column_names import names_as
 from ._errors import DataError
 from ._names import listed, nearest, numbered
+from ._types import AnyArray, Booleans, Module, Numbers, Rows
+
+if TYPE_CHECKING:
+    from ._missing import Cells
+    from ._schema import Schema
+    from ._sequences import Players
+    from ._tables import LibraryTable
 
 
 class Table:
@@ -24,19 +35,29 @@ class Table:
     index: labels of the rows, or None.
     categories: for features that are words, the words by their codes.
     is_own: whether the values are an array that nothing outside refers to.
-    given, schema, background: for functions, the table as it came in, how it became numbers, and the background in the same way, if that is not
-        the explainer's.
+    given, schema, background: for functions, the table as it came in, how it became numbers, and the
+        background in the same way, if that is not the explainer's.
     players: for rows of steps, the names of all cells, the groups and the value; else None.
     members: the groups as numbers of features, as they were found for these rows.
     """
 
-    __slots__ = ("values", "names", "index", "categories", "is_own", "given", "schema", "background", "players", "members")
+    __slots__ = ("values", "names", "index", "categories", "is_own", "given", "schema", "background",
+                 "players", "members")
 
-    def __init__(self, values, names=None, index=None, categories=None, is_own=False):
-        self.values, self.names, self.index, self.categories, self.is_own = values, names, index, categories or {}, is_own
-        self.given = self.schema = self.background = self.players = self.members = None
+    def __init__(self, values: Numbers, names: Sequence[str] | None = None, index: Any = None,
+                 categories: dict[int, list[Any]] | None = None, is_own: bool = False) -> None:
+        self.values = values
+        self.names = names
+        self.index = index
+        self.categories = categories or {}
+        self.is_own = is_own
+        self.given: LibraryTable | None = None
+        self.schema: Schema | None = None
+        self.background: Table | None = None
+        self.players: Players | None = None
+        self.members: list[Any] | None = None
 
-    def owned(self):
+    def owned(self) -> Table:
         """Returns itself with values, labels and words of its own, whatever becomes of those that came in."""
         if not self.is_own:
             self.values, self.is_own = self.values.copy(), True
@@ -47,32 +68,41 @@ class Table:
 
 
 class Wanted:
-    """The rows that a model expects: names and number of its features, the codes of their words, the library that spelled the names, the number that
-    stands for a missing value beside NaN, and whether what a sparse matrix does not store is missing (else it is 0)."""
+    """The rows that a model expects: names and number of its features, the codes of their words, the library
+    that spelled the names, the number that stands for a missing value beside NaN, and whether what a sparse
+    matrix does not store is missing (else it is 0).
+    """
 
-    def __init__(self, names=None, count=None, coder=None, library=None, missing=None, sparse_is_missing=False, cells=None, lists=None):
+    def __init__(self, names: Sequence[str] | None = None, count: int | None = None,
+                 coder: _core.Ensemble | None = None, library: str | None = None,
+                 missing: float | None = None, sparse_is_missing: bool = False,
+                 cells: Mapping[int, Cells] | None = None, lists: list[Any] | None = None) -> None:
         self.names, self.count, self.coder, self.library = names, count, coder, library
-        self.missing, self.sparse_is_missing, self.cells, self.lists = missing, sparse_is_missing, cells or {}, lists
-        self.list_of = {}
-        # Categories of a frame that are numbers are these numbers to scikit-learn, and codes to other libraries.
+        self.missing = missing
+        self.sparse_is_missing = sparse_is_missing
+        self.cells = cells or {}
+        self.lists = lists
+        self.list_of: dict[int, Any] = {}
+        # Categories of a frame that are numbers are these numbers to scikit-learn, and codes to other
+        # libraries.
         self.numbers_are_categories = cells is not None
         self.coded = frozenset(coder.features_with_words) if coder is not None else frozenset()
         self.names_differ = names is not None and len(set(names)) == len(names)
-        self._categories = {}
+        self._categories: dict[int, list[Any] | None] = {}
 
-    def categories(self, feature):
+    def categories(self, feature: int) -> list[Any] | None:
         """The words of a feature by their codes; None where it has none, or where they are hashed."""
         if feature not in self.coded:
             return None
-        if feature not in self._categories:
+        if feature not in self._categories and self.coder is not None:
             self._categories[feature] = self.coder.categories(feature) or None
         return self._categories[feature]
 
-    def name(self, feature):
+    def name(self, feature: int) -> str:
         return self.names[feature] if self.names is not None else f"{feature}"
 
 
-def table(rows, wanted, what="X"):
+def table(rows: Rows, wanted: Wanted, what: str = "X") -> Table:
     """Rows of any kind as a `Table` of what is wanted."""
     found = _table(rows, wanted, what)
     if wanted.missing is not None:
@@ -83,19 +113,26 @@ def table(rows, wanted, what="X"):
     return found
 
 
-def real_numbers(given):
-    """An array of 64-bit numbers, NaN where a masked array masks one. Complex numbers are refused: NumPy takes their real parts."""
+def real_numbers(given: Any) -> Numbers:
+    """An array of 64-bit numbers, NaN where a masked array masks one. Complex numbers are refused: NumPy
+    takes their real parts.
+    """
     if np.iscomplexobj(given):
         raise TypeError("complex numbers, where real ones are wanted")
     if np.ma.isMaskedArray(given):
-        given = given.astype(np.float64).filled(np.nan)
+        masked: Any = given
+        given = masked.astype(np.float64).filled(np.nan)
     return np.ascontiguousarray(given, dtype=np.float64)
 
 
-def _table(rows, wanted, what):
+def filled(masked: Any) -> AnyArray:
+    """Returns a masked array as an array with NaN in masked cells."""
+    return masked.astype(masked.dtype if masked.dtype.kind == "f" else object).filled(np.nan)
+
+
+def _table(rows: Rows, wanted: Wanted, what: str) -> Table:
     if np.ma.isMaskedArray(rows):
-        # What is masked is missing.
-        rows = rows.astype(rows.dtype if rows.dtype.kind == "f" else object).filled(np.nan)
+        rows = filled(rows)
     if isinstance(rows, np.ndarray):
         return _of_array(rows, wanted, what)
     pandas, polars, pyarrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
@@ -108,20 +145,18 @@ def _table(rows, wanted, what):
         frame = rows.collect() if isinstance(rows, polars.LazyFrame) else rows
         return _of_columns(_Polars(frame, polars), wanted, what)
     if pyarrow is not None and isinstance(rows, (pyarrow.Table, pyarrow.RecordBatch)):
-        return _of_columns(_Arrow(pyarrow.table(rows) if isinstance(rows, pyarrow.Table) else pyarrow.Table.from_batches([rows])), wanted, what)
+        return _of_columns(_Arrow(pyarrow.table(rows) if isinstance(rows, pyarrow.Table)
+                                  else pyarrow.Table.from_batches([rows])), wanted, what)
     if hasattr(rows, "__arrow_c_stream__"):
-        try:
-            import pyarrow
-        except ImportError:
-            raise DataError(f"{what} is a stream of Arrow, which is read by pyarrow: install it, or give a NumPy array") from None
         return _of_columns(_Arrow(arrow_table(rows, what)), wanted, what)
     kind = f"{type(rows).__module__}.{type(rows).__name__}"
     if kind.startswith("scipy.sparse"):
-        return _of_array(_of_sparse(rows, np.nan) if wanted.sparse_is_missing else np.asarray(rows.todense(), dtype=np.float64), wanted, what)
+        return _of_array(_of_sparse(rows, np.nan) if wanted.sparse_is_missing
+                         else np.asarray(rows.todense(), dtype=np.float64), wanted, what)
     if kind == "catboost.core.Pool":
         if np.size(rows.get_baseline()):
-            raise DataError(f"{what} is a pool with a baseline, which is added to each row's prediction and is no part of the model: "
-                            "give the rows without it, and add it to base_values")
+            raise DataError(f"{what} is a pool with a baseline, which is added to each row's prediction and "
+                            "is no part of the model: give the rows without it, and add it to base_values")
         from ._pool import cells
 
         return _of_array(cells(rows, wanted, what), wanted, what)
@@ -133,15 +168,15 @@ def _table(rows, wanted, what):
     return _of_array(array, wanted, what)
 
 
-def of_matrix(rows, what):
+def of_matrix(rows: Any, what: str) -> Numbers:
     """Returns the rows of a DMatrix of xgboost, NaN where it stores nothing."""
     if np.size(rows.get_base_margin()):
-        raise DataError(f"{what} has a base_margin, which is added to each prediction and is not part of the model; pass the rows without it, and add it "
-                        "to base_values")
+        raise DataError(f"{what} has a base_margin, which is added to each prediction and is not part of the "
+                        "model; pass the rows without it, and add it to base_values")
     return _of_sparse(rows.get_data(), np.nan)
 
 
-def _of_sparse(matrix, rest):
+def _of_sparse(matrix: Any, rest: float) -> Numbers:
     """A sparse matrix in full, with `rest` where it stores nothing."""
     values = np.full(matrix.shape, rest)
     held = matrix.tocoo()
@@ -149,20 +184,24 @@ def _of_sparse(matrix, rest):
     return values
 
 
-def arrow_table(rows, what):
+def arrow_table(rows: Rows, what: str) -> Any:
     """Returns what exports a stream of Arrow as a table."""
-    import pyarrow
+    try:
+        import pyarrow
+    except ImportError:
+        raise DataError(f"{what} is an Arrow stream; install pyarrow, or pass a NumPy array") from None
 
     try:
         return pyarrow.table(rows)
     except Exception as error:  # whatever the other library raises
-        raise DataError(f"{what} is a {type(rows).__name__} that is not a table ({error}); expected a data frame or an array of shape (n_rows, n_features)") from error
+        raise DataError(f"{what} is a {type(rows).__name__} that is not a table ({error}); expected a data "
+                        "frame or an array of shape (n_rows, n_features)") from error
 
 
-def _of_array(array, wanted, what):
+def _of_array(array: AnyArray, wanted: Wanted, what: str) -> Table:
     if array.ndim == 0:
-        raise DataError(f"{what} is {_checks.shown(array.item() if array.dtype != object else array[()])}; expected a data frame or an array of shape "
-                        "(n_rows, n_features)")
+        raise DataError(f"{what} is {_checks.shown(array.item() if array.dtype != object else array[()])}; "
+                        "expected a data frame or an array of shape (n_rows, n_features)")
     if array.ndim == 1:
         array = array[np.newaxis, :]
     if array.ndim != 2:
@@ -173,9 +212,10 @@ def _of_array(array, wanted, what):
         values = np.require(array, dtype=np.float64, requirements=("C", "A"))
         if kind in "iu" and _is_large(values):
             for feature in range(array.shape[1]):
-                _check_exact(values[:, feature], array[:, feature], _Coder(wanted, feature, what, wanted.names, {}))
+                _check_exact(values[:, feature], array[:, feature],
+                             Coder(wanted, feature, what, wanted.names, {}))
         for feature, cells in wanted.cells.items():
-            coder = _Coder(wanted, feature, what, wanted.names, {})
+            coder = Coder(wanted, feature, what, wanted.names, {})
             if cells.of_numbers or not coder.is_coded:
                 values = values.copy() if np.may_share_memory(values, array) else values
                 values[:, feature] = coder.numbers(values[:, feature])
@@ -185,15 +225,16 @@ def _of_array(array, wanted, what):
     raise DataError(f"{what} holds {array.dtype}, which are no numbers")
 
 
-def check_count(given, wanted, what):
+def check_count(given: int, wanted: Wanted, what: str) -> None:
     if wanted.count is not None and given != wanted.count:
         raise DataError(f"{what} has {given} columns, and the model wants {wanted.count}, one per feature")
     if given == 0:
         raise DataError(f"{what} has no columns; there is nothing to explain")
 
 
-def _of_columns(frame, wanted, what):
+def _of_columns(frame: _Frame, wanted: Wanted, what: str) -> Table:
     """The columns of a frame that are the features."""
+    places: Sequence[int] | None
     if frame.named and frame.names == wanted.names and wanted.names_differ:
         places = range(len(frame.names))
     else:
@@ -207,27 +248,26 @@ def _of_columns(frame, wanted, what):
     if whole is not None and not _is_large(whole):
         return Table(whole, names, frame.index, is_own=frame.is_own(whole))
     values = np.empty((frame.length, len(places)))
-    categories = {}
+    categories: dict[int, list[Any]] = {}
     lists = frame.lists(places, wanted.lists) if wanted.lists else {}
     # Rows of other libraries have the categories of the columns that a frame had before.
     wanted.list_of = lists = lists or wanted.list_of
     for feature, place in enumerate(places):
-        coder = _Coder(wanted, feature, what, names, categories)
+        coder = Coder(wanted, feature, what, names, categories)
         coder.list = lists.get(feature)
         values[:, feature] = frame.column(place, coder)
     return Table(values, names, frame.index, categories, is_own=True)
 
 
-def chosen(names, wanted, what):
+def chosen(names: Sequence[Any], wanted: Wanted, what: str) -> list[int] | None:
     """The places of the features among columns of these names; None where columns are taken in order."""
     texts = [str(name) for name in names]
     if len(set(texts)) != len(texts):
-        seen = set()
-        double = next(name for name in texts if name in seen or seen.add(name))
+        double = next(name for place, name in enumerate(texts) if name in texts[:place])
         raise DataError(f'{what} has two columns "{double}"; give each a name of its own')
     if wanted.names is None:
         return None
-    place_of = {name: place for place, name in enumerate(texts)}
+    place_of: dict[str, int | None] = {name: place for place, name in enumerate(texts)}
     spellings = names_as(wanted.library, names)
     exact = set(wanted.names) & set(texts)
     for place, text in enumerate(texts):
@@ -240,26 +280,31 @@ def chosen(names, wanted, what):
     found = [place_of.get(name, place_of.get(name.strip())) for name in wanted.names]
     lacking = [name for name, place in zip(wanted.names, found) if place is None]
     if not lacking:
-        return found
-    if len(lacking) == len(found) and len(texts) == len(found) and (numbered(wanted.names) or numbered(texts)):
+        return [place for place in found if place is not None]
+    if (len(lacking) == len(found) and len(texts) == len(found)
+            and (numbered(wanted.names) or numbered(texts))):
         return None
     others = [name for name in texts if name not in wanted.names]
     slips = [(name, nearest(name, others)) for name in lacking]
-    remedy = next((f'; if the column "{other}" is meant, name it "{name}"' for name, other in slips if other is not None), "")
-    raise DataError(f"{what} has {len(texts)} columns, and the model has {len(found)} features, of which {what} lacks {len(lacking)}: "
-                    f"{listed(lacking)}{remedy}")
+    remedy = next((f'; if the column "{other}" is meant, name it "{name}"' for name, other in slips
+                   if other is not None), "")
+    raise DataError(f"{what} has {len(texts)} columns, and the model has {len(found)} features, of which "
+                    f"{what} lacks {len(lacking)}: {listed(lacking)}{remedy}")
 
 
-class _Coder:
+class Coder:
     """Turns one column into numbers."""
 
-    def __init__(self, wanted, feature, what, names, categories):
+    def __init__(self, wanted: Wanted, feature: int, what: str, names: Sequence[str] | None,
+                 categories: dict[int, list[Any]]) -> None:
         self.wanted, self.feature, self.what = wanted, feature, what
         self.name = names[feature] if names is not None else str(feature)
-        self.is_coded, self.table_categories, self.cells = feature in wanted.coded, categories, wanted.cells.get(feature)
-        self.list = None
+        self.is_coded = feature in wanted.coded
+        self.table_categories = categories
+        self.cells = wanted.cells.get(feature)
+        self.list: list[Any] | None = None
 
-    def numbers(self, values):
+    def numbers(self, values: Any) -> Numbers:
         """A column of numbers or booleans, NaN where missing."""
         values = np.ascontiguousarray(values, dtype=np.float64)
         codes = values
@@ -268,12 +313,15 @@ class _Coder:
             codes = self._codes(distinct, distinct)[places]
         return codes if self.cells is None else self.cells.numbers(values, codes, self)
 
-    def codes(self, texts):
+    def codes(self, texts: Sequence[str | None]) -> Numbers:
         """The codes of categories that are texts."""
         return self._codes(texts, texts)
 
-    def words(self, distinct, places, missing=None, null="nan"):
-        """A column of words: the distinct ones, and the place of each row's among them, negative where missing."""
+    def words(self, distinct: Iterable[Any], places: Any, missing: Booleans | None = None,
+              null: str | None = "nan") -> Numbers:
+        """A column of words: the distinct ones, and the place of each row's among them, negative where
+        missing.
+        """
         distinct = list(distinct)
         if self.cells is not None:
             distinct, places = self.cells.words(distinct, places, null, self)
@@ -283,7 +331,8 @@ class _Coder:
             self.table_categories[self.feature] = list(self.list)
             return np.append([places_of.get(text, np.nan) for text in texts], np.nan)[np.asarray(places)]
         for text in texts:
-            is_known = isinstance(text, (str, int, float, np.number, np.bool_, type(None))) or type(text).__name__ == "Decimal"
+            is_known = (isinstance(text, (str, int, float, np.number, np.bool_, type(None)))
+                        or type(text).__name__ == "Decimal")
             if not is_known or isinstance(text, complex):
                 self.refuse(f"objects ({type(text).__name__})")
         if self.cells is None:
@@ -292,10 +341,12 @@ class _Coder:
             if all(text is None or isinstance(text, str) for text in texts):
                 codes = self._codes(texts, distinct)
             elif not any(isinstance(text, str) for text in texts):
-                numbers = np.array([np.nan if text is None else float(text) for text in texts], dtype=np.float64)
+                numbers = np.array([np.nan if text is None else float(text) for text in texts],
+                                   dtype=np.float64)
                 codes = self._codes(numbers, distinct)
             else:
-                codes = np.array([self._codes([text] if text is None or isinstance(text, str) else np.array([float(text)]), [text])[0] for text in texts])
+                codes = np.array([self._codes([text] if text is None or isinstance(text, str)
+                                              else np.array([float(text)]), [text])[0] for text in texts])
         else:
             codes = np.array([self._number(text) for text in texts], dtype=np.float64)
         places = np.asarray(places)
@@ -304,13 +355,13 @@ class _Coder:
             found[missing] = np.nan
         return found
 
-    def booleans(self, values):
+    def booleans(self, values: Numbers) -> Numbers:
         """A column of booleans, as numbers that are NaN where missing."""
         if not self.is_coded or self.cells is not None:
             return self.numbers(values)
-        return self.words([False, True], np.where(np.isnan(values), -1, values).astype(np.intp))
+        return self.words((False, True), np.where(np.isnan(values), -1, values).astype(np.intp))
 
-    def _of_cells(self, cells):
+    def _of_cells(self, cells: Iterable[Any]) -> Numbers:
         """Cells of any kind as numbers or codes, by the rules for cells of files."""
         if self.is_coded:
             listed_words = self.wanted.categories(self.feature)
@@ -322,15 +373,18 @@ class _Coder:
         except IndexError as problem:
             place, kind = problem.args
         except (TypeError, ValueError) as problem:  # texts that are not Unicode
-            raise DataError(f'column "{self.name}" of {self.what} has a cell that is neither a number nor a text: {problem}') from problem
+            raise DataError(f'column "{self.name}" of {self.what} has a cell that is neither a number nor a '
+                            f'text: {problem}') from problem
         if kind == "category":
             self._refuse_category(cells[place])
         if kind == "inexact":
             self.refuse_inexact(cells[place])
         raise self._not_a_number(cells[place])
 
-    def _plain(self, cell):
-        """A cell as the engine takes it: decimals are numbers, and so are integers of more than 128 bits, if nothing is lost."""
+    def _plain(self, cell: Any) -> Any:
+        """A cell as the engine takes it: decimals are numbers, and so are integers of more than 128 bits, if
+        nothing is lost.
+        """
         if type(cell).__name__ == "Decimal":
             return float(cell)
         if isinstance(cell, int) and abs(cell) >= 2**126:
@@ -343,30 +397,33 @@ class _Coder:
             return float(cell)
         return cell
 
-    def refuse_inexact(self, number):
-        raise DataError(f'column "{self.name}" of {self.what} holds {number}, a whole number that is not exact as float64; convert the column to float64, as in '
-                        "training, or drop it if it only names the rows")
+    def refuse_inexact(self, number: object) -> NoReturn:
+        raise DataError(f'column "{self.name}" of {self.what} holds {number}, a whole number that is not '
+                        'exact as float64; convert the column to float64, as in training, or drop it if it '
+                        'only names the rows')
 
-    def _codes(self, distinct, shown):
+    def _codes(self, distinct: Any, shown: Any) -> Numbers:
         coder, feature = self.wanted.coder, self.feature
         listed_words = self.wanted.categories(feature)
         if listed_words is not None:
             self.table_categories[feature] = listed_words
         try:
-            if isinstance(distinct, np.ndarray):
-                return coder.codes_of_numbers(feature, distinct)
-            return coder.codes_of_texts(feature, distinct)
+            assert coder is not None
+            codes = (coder.codes_of_numbers(feature, distinct) if isinstance(distinct, np.ndarray)
+                     else coder.codes_of_texts(feature, distinct))
         except IndexError as place:
             self._refuse_category(shown[place.args[0]])
+        assert codes is not None
+        return codes
 
-    def _refuse_category(self, word):
+    def _refuse_category(self, word: object) -> NoReturn:
         known = [str(word) for word in self.wanted.categories(self.feature) or ()]
         meant = nearest(word, known)
         there = f'the nearest is "{meant}"' if meant is not None else f"there are {listed(known)}"
-        raise DataError(f'column "{self.name}" of {self.what} holds {str(word)!r}, which is no category of this column in training; {there}: '
-                        "give one of them, or leave the value missing")
+        raise DataError(f'column "{self.name}" of {self.what} holds {str(word)!r}, which is no category of '
+                        f'this column in training; {there}: give one of them, or leave the value missing')
 
-    def _number(self, text):
+    def _number(self, text: Any) -> float:
         if text is None:
             return np.nan
         if isinstance(text, str):
@@ -384,22 +441,24 @@ class _Coder:
                 pass
         raise self._not_a_number(text)
 
-    def _not_a_number(self, text):
-        return DataError(f'column "{self.name}" of {self.what} holds {text!r}, which is not a number, and the model has no categories for this '
-                         "column; give the number or code that it was trained on, or leave the value missing")
+    def _not_a_number(self, text: object) -> DataError:
+        return DataError(f'column "{self.name}" of {self.what} holds {text!r}, which is not a number, and '
+                         'the model has no categories for this column; give the number or code that it was '
+                         'trained on, or leave the value missing')
 
-    def refuse(self, kind):
-        raise DataError(f'column "{self.name}" of {self.what} holds {kind}, which are no numbers; give what the model was trained on')
+    def refuse(self, kind: str) -> NoReturn:
+        raise DataError(f'column "{self.name}" of {self.what} holds {kind}, which are no numbers; give what '
+                        'the model was trained on')
 
 
-def _is_missing(value):
+def _is_missing(value: Any) -> bool:
     if value is None:
         return True
     kind = type(value).__name__
     return kind in ("NAType", "NaTType") or isinstance(value, (float, np.floating)) and value != value
 
 
-def _is_large(values):
+def _is_large(values: Numbers) -> bool:
     """Whether any of the numbers may be a whole number that was rounded."""
     if values.size == 0:
         return False
@@ -407,7 +466,7 @@ def _is_large(values):
     return bool(largest >= MAX_EXACT) or bool(largest != largest and (np.abs(values) >= MAX_EXACT).any())
 
 
-def _check_exact(values, whole, coder):
+def _check_exact(values: Numbers, whole: Any, coder: Coder) -> None:
     """Refuses a column of whole numbers that are not all exact as the `values` that they became."""
     for row in np.flatnonzero(np.abs(values) >= MAX_EXACT).tolist():
         if int(values[row]) != int(whole[row]):
@@ -418,29 +477,35 @@ class _Objects:
     """An array of objects or texts, column by column."""
 
     named = False
-    index = None
+    index: Any = None
 
-    def __init__(self, array, names):
-        self.array, self.names, self.length = array, names or list(range(array.shape[1])), len(array)
+    def __init__(self, array: AnyArray, names: Sequence[str] | None) -> None:
+        self.array, self.length = array, len(array)
+        self.names: Sequence[Any] = names or range(array.shape[1])
 
-    def lists(self, places, lists):
+    def lists(self, places: Sequence[int], lists: list[Any]) -> dict[int, Any]:
         return {}
 
-    def whole(self, places):
+    def whole(self, places: Sequence[int]) -> Numbers | None:
         return None
 
-    def column(self, place, coder):
+    def is_own(self, values: Numbers) -> bool:
+        return True
+
+    def column(self, place: int, coder: Coder) -> Numbers:
         return _of_objects(self.array[:, place], coder)
 
 
-def _of_objects(values, coder):
+def _of_objects(values: Any, coder: Coder) -> Numbers:
     """Objects of any kind: distinct ones are found by a dictionary, which takes each as it is."""
-    distinct, places = {}, np.empty(len(values), dtype=np.intp)
+    distinct: dict[Any, int] = {}
+    places = np.empty(len(values), dtype=np.intp)
     if coder.cells is not None:
         values = coder.cells.objects(values, coder)
     try:
         for row, value in enumerate(values):
-            places[row] = -1 if _is_missing(value) else distinct.setdefault((type(value), value), len(distinct))
+            places[row] = (-1 if _is_missing(value)
+                           else distinct.setdefault((type(value), value), len(distinct)))
     except TypeError:
         coder.refuse(f"objects ({type(value).__name__})")
     return coder.words([value for _, value in distinct], places, null=None)
@@ -451,17 +516,19 @@ class _Pandas:
 
     named = True
 
-    def __init__(self, frame, pandas):
+    def __init__(self, frame: Any, pandas: Module) -> None:
         self.frame, self.pandas, self.length = frame, pandas, len(frame)
         self.names = list(frame.columns)
-        default = isinstance(frame.index, pandas.RangeIndex) and frame.index.start == 0 and frame.index.step == 1
+        default = (isinstance(frame.index, pandas.RangeIndex) and frame.index.start == 0
+                   and frame.index.step == 1)
         self.index = None if default else frame.index
 
-    def whole(self, places):
+    def whole(self, places: Sequence[int]) -> Numbers | None:
         """All columns at once, where they are numbers of NumPy."""
         # The frame's own list: `dtypes` makes a series of it, which takes longer than all else about a row.
         own = getattr(getattr(self.frame, "_mgr", None), "get_dtypes", None)
-        if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in (self.frame.dtypes if own is None else own())):
+        if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiub"
+                   for dtype in (self.frame.dtypes if own is None else own())):
             return None
         frame = self.frame
         if len(places) != len(self.names) or not all(map(int.__eq__, places, range(len(places)))):
@@ -469,16 +536,19 @@ class _Pandas:
         self.given = frame.to_numpy(dtype=np.float64)
         return np.require(self.given, requirements=("C", "A"))
 
-    def is_own(self, values):
+    def is_own(self, values: Numbers) -> bool:
         return not np.may_share_memory(values, self.given)
 
-    def lists(self, places, lists):
-        """The categories of the training for each categorical feature, which LightGBM finds by their order; nothing if there are not as many."""
+    def lists(self, places: Sequence[int], lists: list[Any]) -> dict[int, Any]:
+        """The categories of the training for each categorical feature, which LightGBM finds by their order;
+        nothing if there are not as many.
+        """
         dtypes = self.frame.dtypes.tolist()
-        features = [feature for feature, place in enumerate(places) if isinstance(dtypes[place], self.pandas.CategoricalDtype)]
+        features = [feature for feature, place in enumerate(places)
+                    if isinstance(dtypes[place], self.pandas.CategoricalDtype)]
         return dict(zip(features, lists)) if len(features) == len(lists) else {}
 
-    def column(self, place, coder):
+    def column(self, place: int, coder: Coder) -> Numbers:
         column = self.frame.iloc[:, place]
         dtype = column.dtype
         if isinstance(dtype, self.pandas.CategoricalDtype):
@@ -488,7 +558,8 @@ class _Pandas:
                 codes = column.cat.set_categories(coder.list).cat.codes.to_numpy()
                 coder.table_categories[coder.feature] = list(coder.list)
                 return np.where(codes < 0, np.nan, codes.astype(np.float64))
-            if not coder.is_coded and coder.feature in _categorical(coder) and not coder.wanted.numbers_are_categories:
+            if (not coder.is_coded and coder.feature in _categorical(coder)
+                    and not coder.wanted.numbers_are_categories):
                 return np.where(codes < 0, np.nan, codes.astype(np.float64))
             return coder.words(_as_stored(column.cat.categories, coder), codes)
         if isinstance(dtype, np.dtype) and dtype.kind in "fiub":
@@ -506,14 +577,15 @@ class _Pandas:
         if getattr(dtype, "kind", "O") in "mM":
             coder.refuse(f"times ({dtype})")
         places, distinct = self.pandas.factorize(column)
-        return coder.words(list(distinct), places, null="<NA>" if getattr(dtype, "na_value", None) is self.pandas.NA else "nan")
+        return coder.words(list(distinct), places,
+                           null="<NA>" if getattr(dtype, "na_value", None) is self.pandas.NA else "nan")
 
 
-def _as_stored(categories, coder):
+def _as_stored(categories: Any, coder: Coder) -> Any:
     """Categories of a pandas frame as the model has them.
 
-    XGBoost before 3.4 cuts the bytes of all words by their lengths in letters, so behind a letter beyond ASCII the words of the model are others.
-    Cut in the same way, those of the frame are the same again.
+    XGBoost before 3.4 cuts the bytes of all words by their lengths in letters, so behind a letter beyond
+    ASCII the words of the model are others. Cut in the same way, those of the frame are the same again.
     """
     words = list(categories)
     if not coder.is_coded or not all(isinstance(word, str) for word in words) or all(map(str.isascii, words)):
@@ -524,7 +596,7 @@ def _as_stored(categories, coder):
     return cut if listed_words.issuperset(cut) and not listed_words.issuperset(words) else categories
 
 
-def _categorical(coder):
+def _categorical(coder: Coder) -> Sequence[int]:
     return coder.wanted.coder.categorical_features if coder.wanted.coder is not None else ()
 
 
@@ -534,23 +606,24 @@ class _Polars:
     named = True
     index = None
 
-    def __init__(self, frame, polars):
+    def __init__(self, frame: Any, polars: Module) -> None:
         self.frame, self.polars, self.names, self.length = frame, polars, list(frame.columns), frame.height
 
-    def lists(self, places, lists):
+    def lists(self, places: Sequence[int], lists: list[Any]) -> dict[int, Any]:
         return {}
 
-    def whole(self, places):
+    def whole(self, places: Sequence[int]) -> Numbers | None:
         if not all(dtype.is_numeric() or dtype == self.polars.Boolean for dtype in self.frame.dtypes):
             return None
         chosen = self.frame.select([self.names[place] for place in places])
-        return np.require(chosen.cast(self.polars.Float64).fill_null(float("nan")).to_numpy(order="c"), requirements=("C", "A"))
+        return np.require(chosen.cast(self.polars.Float64).fill_null(float("nan")).to_numpy(order="c"),
+                          requirements=("C", "A"))
 
-    def is_own(self, values):
+    def is_own(self, values: Numbers) -> bool:
         # A column may be passed on without a copy.
         return bool(values.flags.owndata)
 
-    def column(self, place, coder):
+    def column(self, place: int, coder: Coder) -> Numbers:
         column, polars = self.frame.get_column(self.names[place]), self.polars
         if column.dtype.is_numeric() or column.dtype == polars.Boolean:
             values = column.cast(polars.Float64).fill_null(float("nan")).to_numpy()
@@ -561,7 +634,9 @@ class _Polars:
             texts = column.cast(polars.String)
             distinct = texts.unique(maintain_order=True).drop_nulls()
             places = {word: place for place, word in enumerate(distinct.to_list())}
-            return coder.words(distinct.to_list(), np.array([places.get(word, -1) for word in texts.to_list()], dtype=np.intp), null="null")
+            return coder.words(distinct.to_list(),
+                               np.array([places.get(word, -1) for word in texts.to_list()], dtype=np.intp),
+                               null="null")
         coder.refuse(str(column.dtype))
 
 
@@ -571,28 +646,34 @@ class _Arrow:
     named = True
     index = None
 
-    def __init__(self, frame):
+    def __init__(self, frame: Any) -> None:
         self.frame, self.names, self.length = frame, list(frame.column_names), frame.num_rows
 
-    def lists(self, places, lists):
+    def lists(self, places: Sequence[int], lists: list[Any]) -> dict[int, Any]:
         return {}
 
-    def whole(self, places):
+    def whole(self, places: Sequence[int]) -> Numbers | None:
         return None
 
-    def column(self, place, coder):
+    def is_own(self, values: Numbers) -> bool:
+        return True
+
+    def column(self, place: int, coder: Coder) -> Numbers:
         import pyarrow
         import pyarrow.compute
 
         column = self.frame.column(place)
         kind = column.type
-        if pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind) or pyarrow.types.is_boolean(kind) or pyarrow.types.is_decimal(kind):
-            numbers = column.cast(pyarrow.float64(), safe=False) if not pyarrow.types.is_boolean(kind) else column.cast(pyarrow.uint8()).cast(pyarrow.float64())
+        if (pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)
+                or pyarrow.types.is_boolean(kind) or pyarrow.types.is_decimal(kind)):
+            numbers = (column.cast(pyarrow.float64(), safe=False) if not pyarrow.types.is_boolean(kind)
+                       else column.cast(pyarrow.uint8()).cast(pyarrow.float64()))
             values = pyarrow.compute.fill_null(numbers, float("nan")).to_numpy()
             if pyarrow.types.is_integer(kind):
                 _check_exact(values, _Scalars(column), coder)
             return coder.booleans(values) if pyarrow.types.is_boolean(kind) else coder.numbers(values)
-        if pyarrow.types.is_null(kind) or pyarrow.types.is_dictionary(kind) and pyarrow.types.is_null(kind.value_type):
+        if (pyarrow.types.is_null(kind) or pyarrow.types.is_dictionary(kind)
+                and pyarrow.types.is_null(kind.value_type)):
             return np.full(self.length, np.nan)
         if pyarrow.types.is_dictionary(kind) or "string" in str(kind):
             column, kind = _without_views(column)
@@ -600,7 +681,8 @@ class _Arrow:
             coded = coded.unify_dictionaries().combine_chunks()
             if isinstance(coded, pyarrow.ChunkedArray):
                 coded = coded.chunk(0) if coded.num_chunks else pyarrow.array([], kind).dictionary_encode()
-            places = pyarrow.compute.fill_null(coded.indices.cast(pyarrow.int64()), -1).to_numpy(zero_copy_only=False)
+            places = pyarrow.compute.fill_null(coded.indices.cast(pyarrow.int64()),
+                                               -1).to_numpy(zero_copy_only=False)
             return coder.words(coded.dictionary.to_pylist(), places, null="null")
         coder.refuse(str(kind))
 
@@ -608,32 +690,39 @@ class _Arrow:
 class _Scalars:
     """A column of Arrow whose cells are numbers of Python."""
 
-    def __init__(self, column):
+    def __init__(self, column: Any) -> None:
         self.column = column
 
-    def __getitem__(self, row):
+    def __getitem__(self, row: int) -> Any:
         return self.column[row].as_py()
 
 
-def _without_views(column):
-    """A column of words as arrays that Arrow can put together: it has no such function for views, which polars gives."""
+# A table whose columns are read one by one.
+_Frame: TypeAlias = _Objects | _Pandas | _Polars | _Arrow
+
+
+def _without_views(column: Any) -> tuple[Any, Any]:
+    """A column of words as arrays that Arrow can put together: it has no such function for views, which
+    polars gives.
+    """
     import pyarrow
 
-    def plain(words):
+    def plain(words: Any) -> Any:
         return words.cast(pyarrow.string()) if "view" in str(words.type) else words
 
     if pyarrow.types.is_dictionary(column.type):
-        chunks = [pyarrow.DictionaryArray.from_arrays(chunk.indices, plain(chunk.dictionary)) for chunk in column.chunks]
-        column = pyarrow.chunked_array(chunks or [plain(pyarrow.array([], column.type.value_type)).dictionary_encode()])
+        chunks = [pyarrow.DictionaryArray.from_arrays(chunk.indices, plain(chunk.dictionary))
+                  for chunk in column.chunks]
+        column = pyarrow.chunked_array(chunks
+                                       or [plain(pyarrow.array([],
+                                                               column.type.value_type)).dictionary_encode()])
     else:
         column = plain(column)
     return column, column.type
 
 
-def weights(given, rows, what="weights"):
-    """Weights of rows as an array; None where there are none."""
-    if given is None:
-        return None
+def weights(given: Any, rows: int, what: str = "weights") -> Numbers:
+    """Returns numbers, one for each row, as an array."""
     try:
         found = np.require(real_numbers(given).ravel(), requirements=("C", "A"))
     except Exception as error:  # whatever an object raises that is made an array

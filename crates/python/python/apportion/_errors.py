@@ -1,33 +1,40 @@
-"""What can go wrong. Every error of the package is an `Error`, which is a `ValueError`."""
+"""Errors and warnings. Every error of the package is an `Error`, which is a `ValueError`."""
+import sys
+import warnings
+from types import FrameType
+from typing import Any
 
 
 class Error(ValueError):
-    """Why there is no explanation: what was given, what is wanted, what to do."""
+    """The base class of all errors of the package: what was passed, what is expected, and what to do."""
 
 
 class ModelError(Error):
-    """A model that cannot be read, or that says what is no prediction."""
+    """A model that cannot be read, or that returns something that is not a prediction."""
 
 
 class CallError(ModelError):
-    """A function that raised, where an answer was wanted. `__cause__` is what it raised, with its traceback; where Python allows it, the error is an
-    instance of that class, too."""
+    """A function that raised an error when it was called.
+
+    `__cause__` is the error that it raised, with its traceback. Where Python allows it, the `CallError` is an
+    instance of that class, too.
+    """
 
 
 class NotFittedError(ModelError):
-    """A model that was not trained."""
+    """A model that was not fitted."""
 
 
 class DataError(Error):
-    """Rows that cannot be used: wrong columns, words that the model does not know, infinite numbers."""
+    """Rows that cannot be used: wrong columns, unknown categories, infinite numbers."""
 
 
 class UsageError(Error):
-    """A request that makes no sense, whatever the model and the rows are."""
+    """A request that is invalid for any model and any rows."""
 
 
 class UnknownOption(UsageError, TypeError):
-    """An option that there is not."""
+    """An unknown keyword argument."""
 
 
 class UnknownPlace(UsageError, IndexError):
@@ -39,21 +46,39 @@ class InternalError(Error):
 
 
 class AccuracyWarning(UserWarning):
-    """Values that are less than what was asked for."""
+    """The values are less accurate than requested."""
 
 
 class ModelWarning(UserWarning):
-    """What should be known of a model: what its file lacks, and what was taken for that."""
+    """What users should know of a model: what its file lacks, and what is used instead."""
 
 
-def of_call(name, error):
-    """What to raise where a function that was asked raised `error`: both a `CallError` and, as far as Python allows it, what `error` is."""
+def warn(message: str, category: type[Warning]) -> None:
+    """Warns at the line that called the package, however many functions of the package are between."""
+    level, frame = 1, sys._getframe()
+    while (caller := frame.f_back) is not None and _is_own(frame):
+        level, frame = level + 1, caller
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_own(frame: FrameType) -> bool:
+    """Returns whether a frame belongs to a module of the package."""
+    package: str = __name__.partition(".")[0]
+    name = str(frame.f_globals.get("__name__", ""))
+    return name == package or name.startswith(f"{package}.")
+
+
+def of_call(name: str, error: BaseException) -> CallError:
+    """Returns what to raise if a function raised `error`: a `CallError` that is an instance of the class of
+    `error`, too, as far as Python allows it.
+    """
     words = f"{name} raised {type(error).__name__}: {error}"
     try:
-        # Of a class that no other process knows only the words are sent.
-        own = {"__str__": lambda self: words, "__reduce__": lambda self: (CallError, (words,)), "__module__": type(error).__module__}
-        both = type(type(error).__name__, (CallError, type(error)), own)
-        raised = both.__new__(both, *error.args)
+        # Other processes do not know the class, so only the words are pickled.
+        own = {"__str__": lambda self: words, "__reduce__": lambda self: (CallError, (words,)),
+               "__module__": type(error).__module__}
+        both: Any = type(type(error).__name__, (CallError, type(error)), own)
+        raised: CallError = both.__new__(both, *error.args)
         raised.args = error.args
         raised.__dict__.update(error.__dict__)
         return raised
@@ -61,8 +86,8 @@ def of_call(name, error):
         return CallError(words)
 
 
-def imported(name, install):
-    """A module that the package does without elsewhere, or an error that says how to get it."""
+def imported(name: str, install: str) -> Any:
+    """Imports a module of another library; raises UsageError with how to install it if it is missing."""
     import importlib
 
     try:

@@ -1,113 +1,229 @@
 """From a model and rows to explanations."""
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from __future__ import annotations
+
 import copy
-import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _checks, _core, _tables
-from ._data import Wanted, table, weights as checked_weights
-from ._errors import AccuracyWarning, DataError, ModelWarning, UsageError
+from ._data import Table, Wanted, table, weights as checked_weights
+from ._errors import AccuracyWarning, DataError, ModelWarning, UsageError, warn
 from ._explanation import Explanation
 from ._functions import Function
 from ._groups import flat, graph as asked_graph, named, numbered, owned as owned_groups, owned_graph
 from ._models import Ensemble, ensemble, ensemble_of_method, ensemble_or_reason, predicts_behind_link
+from ._options import GAMES, Asked, accuracy_in_words, checked, named_options, options
 from ._outputs import at_times, compare_at_times
-from ._options import GAMES, NAMED, OPTIONS, accuracy_in_words, known_options, options
 from ._schema import Grown, Schema
 from ._sequences import players_of_sequences
+from ._tables import Array, Tensor
 from ._threads import checked as count_of_threads, engine, generation, pool
+from ._types import (
+    Form, GameName, Graph, Groups, Measure, Model, Numbers, Path, Progress, Rounds, Rows, Scale,
+)
 
-# Rows of X that are a background where none is given, as in the command.
+# The number of rows of X that are the background if none is passed, as in the command.
 SAMPLE = 100
-# What margins and outputs are called, by the link between them.
-_MARGINS = {"identity": "predict", "logistic": "log-odds", "softmax": "log-odds, up to a constant", "exponential": "margin: log of predict",
-            "half-power": "mean path length"}
-_BEHIND = {"identity": "predict", "logistic": "probability", "softmax": "probability", "exponential": "predict", "half-power": "anomaly score"}
+# The names of margins, and of outputs after the link function, by that link.
+_MARGINS = {"identity": "predict", "logistic": "log-odds", "softmax": "log-odds, up to a constant",
+            "exponential": "margin: log of predict", "half-power": "mean path length"}
+_BEHIND = {"identity": "predict", "logistic": "probability", "softmax": "probability",
+           "exponential": "predict", "half-power": "anomaly score"}
+# The games by the names that `feature_perturbation` has in shap.
+_GAMES_OF_SHAP: dict[str, GameName | None] = {"auto": None, "interventional": "marginal",
+                                              "tree_path_dependent": "path-dependent"}
+
+
+# Called with the number of finished rows and the evaluations of the next one.
+_Watch: TypeAlias = Callable[[int, int], object]
 
 
 class Explainer:
-    """Explains the predictions of any model: exactly where it is of trees or linear, else from as few calls as it takes.
+    """Explains predictions of any model: exactly if it is read as trees or as linear, else by estimates.
 
-    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, bytes of a model file, or any callable from an array of rows ×
-        features (or a data frame, where the background is one) to an array of rows or rows × outputs.
-    background: rows that stand in for absent features, and that conditional games are fitted on. By default trees play by their covers, and
-        other models against 100 rows of X.
-    value: "shapley", "banzhaf", "weighted-banzhaf=0.3", "beta=4,1", "owen", "two-step", "quotient-shapley", "c-shapley=2", "myerson", …
-    method: "auto", "exact", "tree", "leverage-shap", "kernel-shap", "permutation", …: `apportion.methods()` lists them.
-    budget: evaluations of the game for each row: a number, "10n" for ten times the players, "auto".
-    until: in place of a budget an accuracy: 0.01 for an error of 1 % of the norm of the values, with `confidence`. Also `relative_to` ("norm",
-        "range", "nothing"), `error` ("euclidean", "every-player") and `range`.
-    groups: lists of features, by name or number, within each other or not, a dictionary of such lists, "age,sex;bmi", or "auto".
-    graph: "line", "grid=4x5", or pairs of features.
-    game: "marginal", "path-dependent", "gaussian", "copula", "empirical", "frequency".
-    model_output: "raw", "probability" for what is behind the link of trees, "log_loss" with y, or the name of a method of the model.
-    rows: of trees, for how many rows it is chosen how to compute, in place of those of each call: then the values of a row are the same to the
-        last bit whatever rows stand beside it.
-    check: whether predictions for the rows as they are passed on are compared with those for the rows as they were given; a difference is an error. It
-        takes two predictions for each row of X and of the background.
-    seed: of all draws. The same seed gives the same numbers on any number of threads.
+    The model:
+
+    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, the bytes of a model file, or a
+        function from an array of shape (n_rows, n_features) (or a data frame, if the background is one) to an
+        array of shape (n_rows,) or (n_rows, n_outputs).
+    background: the rows that replace absent features, and that conditional games are fitted on. Default None:
+        trees that store cover use the path-dependent game, other models at most 100 rows of X.
+    weights: a weight for each row of the background (default None: all weights are equal).
+    model_output: the output that is explained: "raw" (the default) for the margin, "probability" for the
+        output of trees after the link function, "log_loss" for the loss with the targets y, or the name of a
+        method of the model, such as "predict_proba".
+    feature_names, output_names: the names of features and outputs (default None: those of the model or of the
+        data frame).
+    rounds: the boosting rounds that are used, as in `Ensemble` (default None: those of `predict`).
+    check: whether predictions for the rows as the engine reads them are compared with predictions for the
+        rows as they were passed (default True). A difference is an error. The comparison takes two
+        predictions for each row of X and of the background.
+
+    The game and its values:
+
+    value: the solution concept (default "shapley"): also "banzhaf", "weighted-banzhaf=0.3", "beta=4,1",
+        "owen", "two-step", "quotient-shapley", "c-shapley=2", "myerson", …
+    groups: the groups of features (default None): lists of names or numbers, nested or not, a dictionary of
+        such lists, a string such as "age,sex;bmi", or "auto".
+    graph: the graph of features (default None): "line", "grid=4x5", or pairs of features.
+    game: "marginal", "path-dependent", "gaussian", "copula", "empirical" or "frequency" (default None: the
+        marginal game if there is a background, else the path-dependent game if trees store cover).
+    draws: the number of rows for each coalition of a conditional game (default None: 500).
+    bandwidth: the width of the kernel of the empirical game, a number or "aicc" (default None: 0.1).
+    share: the share of all weight that the rows of the empirical game hold (default None: 0.95).
+    variant: the variant of the empirical game: "paper" or "shapr" (default None: "paper").
+    fallback: the value of a coalition of the frequency game that no row agrees with: "refuse" raises an
+        error, "marginal" uses the mean over all rows, "nearest" the rows that agree on most features
+        (default None: "refuse").
+
+    The computation:
+
+    method: the name of a method of `apportion.methods()` (default "auto"), such as "exact", "tree",
+        "leverage-shap", "kernel-shap" or "permutation".
+    budget: the maximum number of evaluations of the game for each row: an integer, "10n" for ten times the
+        number of features, or "auto" (the default).
+    until: a tolerance instead of a budget (default None): 0.01 ends a run when the error is at most 1% of the
+        norm of the values.
+    confidence: the confidence level of `until` (default 0.95).
+    relative_to: the unit of `until`: "norm" (the default) or "range" of the values, or "nothing" for units of
+        the output.
+    error: the error that `until` limits: "euclidean" (the default) or "every-player".
+    range: the range of the values of all coalitions, if it is known (default None); `until` then guarantees
+        its confidence level for any game.
+    seed: the seed of all draws, from 0 (the default) to 2^64 - 1. The same seed gives the same numbers for
+        any number of threads.
+    kernel: the algorithm for exact values of trees: "tables", "quadrature", "walk", "cohorts" or "masks"
+        (default None: the fastest).
+    precision: the numbers in tables of trees: "f64" or "f32" (default None: "f64").
+    rows: the number of rows for which the algorithm for trees is chosen (default None: the number of rows of
+        each call). With a fixed number the values of a row do not depend on the other rows, to the last bit.
+    keep_null_players: whether features that cannot matter are evaluated like all others (default False: their
+        value is 0 without any evaluation).
+    threads: the number of threads, 0 for one per core (default None: as `set_threads` specifies).
+    progress: True for a progress bar of tqdm (default False), or a function that is called with the number of
+        finished rows and the evaluations of the next one.
+
+    Raises UsageError for invalid options, ModelError for models that cannot be explained, and DataError for
+    a background that does not fit the model. Warns with ModelWarning of what users should know of the model.
 
     >>> import numpy as np, apportion
-    >>> explainer = apportion.Explainer(lambda rows: rows.sum(axis=1), np.zeros((1, 30)), method="leverage-shap", budget="10n", seed=7)
+    >>> explainer = apportion.Explainer(lambda rows: rows.sum(axis=1), np.zeros((1, 30)),
+    ...                                 method="leverage-shap", budget="10n", seed=7)
     >>> explanation = explainer(np.ones((2, 30)))
     >>> explanation.shape, bool(np.allclose(explanation.values, 1))
     ((2, 30), True)
     """
 
-    def __init__(self, model, background=None, *, weights=None, value="shapley", method="auto", budget="auto", until=None, groups=None,
-                 graph=None, game=None, model_output="raw", seed=0, feature_names=None, output_names=None, rounds=None, threads=None,
-                 progress=False, check=True, **more):
-        known_options(more, (*NAMED, *OPTIONS), type(self).__name__)
-        self.threads, self.progress = None if threads is None else count_of_threads(threads), _checked_progress(progress)
-        self.model_output, self._check = _checks.text("model_output", model_output), _checks.flag("check", check)
+    ensemble: Ensemble | None
+    function: Function | None
+    threads: int | None
+    progress: Progress
+    model_output: str
+    _background: Table | None
+    _schema: Schema | None
+    _wanted: Wanted
+    _weights: Numbers | None
+    _asked: Asked
+    # What is kept for the next call, by name.
+    _kept: dict[Any, Any]
+
+    @named_options
+    def __init__(
+        self,
+        model: Model,
+        background: Rows | None = None,
+        *,
+        weights: npt.ArrayLike | None = None,
+        value: str = "shapley",
+        method: str = "auto",
+        budget: int | str = "auto",
+        until: float | None = None,
+        confidence: float = 0.95,
+        relative_to: Scale = "norm",
+        error: Measure = "euclidean",
+        range: float | None = None,
+        groups: Groups = None,
+        graph: Graph = None,
+        game: GameName | None = None,
+        model_output: str = "raw",
+        seed: int = 0,
+        feature_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+        rounds: Rounds = None,
+        threads: int | None = None,
+        progress: Progress = False,
+        check: bool = True,
+        kernel: str | None = None,
+        precision: Literal["f64", "f32"] | None = None,
+        rows: int | None = None,
+        draws: int | None = None,
+        bandwidth: float | str | None = None,
+        share: float | None = None,
+        variant: Literal["paper", "shapr"] | None = None,
+        fallback: Literal["refuse", "marginal", "nearest"] | None = None,
+        keep_null_players: bool = False,
+    ) -> None:
+        self.threads = None if threads is None else count_of_threads(threads)
+        self.progress = _checked_progress(progress)
+        self.model_output = _checks.text("model_output", model_output)
+        self._check = _checks.flag("check", check)
         self._names = None if feature_names is None else _checks.names("feature_names", feature_names)
         self._output_names = None if output_names is None else _checks.names("output_names", output_names)
-        self._reasons = []
-        self._groups, self._graph, self._game = owned_groups(groups), owned_graph(graph), game
-        checked = options(game="marginal" if game is None else game, value=value, method=method, budget=budget, until=until, seed=seed, **more)
-        # As they are checked: what was given may be changed later.
-        self._asked = {name: checked[name] for name in ("value", "method", "budget", "seed", *more) if name in checked}
-        self._asked["until"] = None
-        if until is not None:
-            self._asked.update(zip(("until", "relative_to", "error", "confidence", "range"), checked["until"]))
+        self._reasons: list[str] = []
+        self._groups, self._graph = owned_groups(groups), owned_graph(graph)
+        self._game = None if game is None else _checks.choice("game", game, GAMES)
+        # As they are checked: the objects that were passed may change later.
+        self._asked = checked(
+            value=value, method=method, budget=budget, until=until, confidence=confidence,
+            relative_to=relative_to, error=error, range=range, seed=seed, kernel=kernel, precision=precision,
+            rows=rows, draws=draws, bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
+            keep_null_players=keep_null_players)
         method_of_model = model_output if model_output not in ("raw", "probability", "log_loss") else None
-        self.ensemble, reason = ensemble_or_reason(model, rounds, 4) if method_of_model is None else (None, None)
+        reason: str | None = None
+        self.ensemble, self.function, self._schema = None, None, None
+        if method_of_model is None:
+            self.ensemble, reason = ensemble_or_reason(model, rounds)
         # Survival models return functions of time, whose values at the times of the training are outputs.
         self._at_times = at_times(model, method_of_model) if method_of_model is not None else None
-        if self._at_times is not None and rounds is None:
+        if self._at_times is not None and method_of_model is not None and rounds is None:
             self.ensemble, reason = ensemble_of_method(model, method_of_model)
-        if self.ensemble is not None and model_output == "raw" and not isinstance(model, Ensemble) and predicts_behind_link(model):
+        if (self.ensemble is not None and model_output == "raw" and not isinstance(model, Ensemble)
+                and predicts_behind_link(model)):
             self.model_output = model_output = "probability"
         self._kept = {}
+        self._background = None
         if self.ensemble is None:
             if model_output in ("log_loss", "probability"):
-                raise UsageError(f'model_output="{model_output}" is of tree ensembles and linear models; explain a function that returns it')
-            if any(more.get(option) is not None for option in ("kernel", "precision", "rows")):
-                raise UsageError("kernel, precision and rows say how the tree oracle computes, which is not asked here; leave them out")
+                raise UsageError(f'model_output="{model_output}" is of tree ensembles and linear models; '
+                                 'explain a function that returns it')
+            if kernel is not None or precision is not None or self._asked["rows"] is not None:
+                raise UsageError("kernel, precision and rows say how the tree oracle computes, which is not "
+                                 "asked here; leave them out")
             if rounds is not None:
-                raise UsageError("rounds requires a model that is read as trees" + ("" if reason is None else f": {reason}"))
-            self.function, self._schema = Function(model, method_of_model), None
+                raise UsageError("rounds requires a model that is read as trees"
+                                 + ("" if reason is None else f": {reason}"))
+            self.function = Function(model, method_of_model)
             if reason is not None:
                 self._reasons.append(f"not exact, explained as a function: {reason}")
             self._wanted = Wanted(self._names)
-            self._background = None
             if background is not None:
                 self._own_background(background)
         else:
-            self.function = None
             # Classifiers without a link are sums of scores, or means of probabilities.
             self._has_scores = callable(getattr(self.ensemble.source, "decision_function", None))
             self._wanted = self.ensemble.wanted()
             if self._names is not None:
                 _checks.names("feature_names", self._names, self._wanted.count)
             self._check_output_names()
-            self._background = None if background is None else table(background, self._wanted, "the background").owned()
-        rows = 0 if self._background is None else len(self._background.values)
+            if background is not None:
+                self._background = table(background, self._wanted, "the background").owned()
+        count = 0 if self._background is None else len(self._background.values)
         if weights is not None and background is None:
             raise UsageError("weights say how much rows of a background count; give a background")
-        self._weights = None if weights is None else checked_weights(weights, rows).copy()
+        self._weights = None if weights is None else checked_weights(weights, count).copy()
         if game == "path-dependent" and self.ensemble is None:
             raise UsageError('game="path-dependent" is of tree ensembles, and the model is none')
         if self._background is not None:
@@ -116,118 +232,172 @@ class Explainer:
             self._prepare(self._background)
             self._background.given = self._background.index = None
 
-    def __call__(self, X, y=None, *, interactions=False, threads=None, progress=None, checkpoint=None):
-        """The explanation of rows: values rows × players, with several outputs × outputs.
+    def __call__(
+        self,
+        X: Rows,
+        y: npt.ArrayLike | None = None,
+        *,
+        interactions: bool | Form = False,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        checkpoint: Path | None = None,
+    ) -> Explanation:
+        """Explains rows: returns an `Explanation` with values of shape (n_rows, n_features), and n_outputs at
+        the end if the model has several outputs.
 
-        The kernel for exact values of trees is chosen by the number of rows: a row alone and the same row in a large table may differ in the last
-        bits. The option rows= fixes the choice.
+        X: the rows, a data frame or an array of shape (n_rows, n_features).
+        y: the targets of the rows, for model_output="log_loss" (default None).
+        interactions: whether interactions of all pairs are computed, of shape (n_rows, n_features,
+            n_features) (default False). True or "index" for the interaction index of the solution concept:
+            exact for trees and linear models and for functions whose coalitions are all within the budget,
+            else estimates with std_errors (Shapley and Banzhaf). "remainder" for the convention of shap, in
+            which the rows of a matrix add up to the values: for trees and linear models.
+        threads: the number of threads of this call (default None: that of the explainer).
+        progress: the progress bar of this call (default None: that of the explainer).
+        checkpoint: the path of a file that stores the finished rows and the evaluations of the current one,
+            every few seconds and when the run stops (default None). The same call resumes from it, also in
+            another process; the file remains when all rows are done. A file of another model, of other rows,
+            background or options, or of another version is refused, and so is one that another run uses. A
+            function is compared by its predictions for all rows of X and of the background, and for some rows
+            between both, so each call with a checkpoint evaluates these once more.
 
-        y: targets of the rows, for model_output="log_loss".
-        interactions: True, or "index", for the interactions of all pairs, rows × players × players: of trees and linear models exact, of functions by all
-            coalitions where the budget covers them, else estimates (Shapley and Banzhaf) with std_errors. "remainder" for shap's convention, in which
-            rows of a matrix add up to the values: of trees and linear models.
-        checkpoint: a file that keeps the rows that are done, and the evaluations of the one that is not, every few seconds and when the work is stopped. The
-            same call resumes from it, also in another process; it stays when all is done. A file of another model, of other rows, background or options,
-            or of another version is refused, and one that another run uses. A function is compared by its predictions for all rows of X and of the
-            background, and for some between both, so that each call with a checkpoint predicts these once more.
+        The algorithm for exact values of trees is chosen by the number of rows, so a row alone and the same
+        row in a large table may differ in the last bits. The option rows= fixes the choice.
+
+        Raises DataError for rows that do not fit the model, UsageError for options that do not fit, and
+        ModelError if the model fails or predicts something else than its trees. Warns with AccuracyWarning if
+        the values are less accurate than `until`. If the run is interrupted, the error has the finished rows
+        in its attribute `explanation`.
         """
-        form = False if interactions is False or interactions is None else "index" if interactions is True else _checks.choice(
-            "form of interactions", interactions, ("index", "remainder"))
-        if checkpoint is not None:
-            checkpoint = _checks.path("checkpoint", checkpoint)
+        form: Form | None = None
+        if interactions is not False and interactions is not None:
+            forms: tuple[Form, ...] = ("index", "remainder")
+            form = ("index" if interactions is True
+                    else _checks.choice("form of interactions", interactions, forms))
+        path = None if checkpoint is None else _checks.path("checkpoint", checkpoint)
         progress = self.progress if progress is None else _checked_progress(progress)
-        rows, interactions = self._table(X), form
-        if checkpoint is not None and (interactions or self.model_output == "log_loss" or not len(rows.values)):
-            raise UsageError("checkpoint: it is kept of the values of rows, and not of interactions, losses or no rows; leave it out")
-        if checkpoint is not None:
-            _core.Checkpoint.check(checkpoint)
+        rows = self._table(X)
+        if path is not None:
+            if form is not None or self.model_output == "log_loss" or not len(rows.values):
+                raise UsageError("checkpoint: it is kept of the values of rows, and not of interactions, "
+                                 "losses or no rows; leave it out")
+            _core.Checkpoint.check(path)
         if self.model_output == "log_loss":
             self._compare(X, rows, "X")
             return self._losses(rows, y, threads)
         core = self._prepare(rows)
         self._compare(X, rows, "X")
-        if interactions:
+        workers = pool(self.threads if threads is None else threads)
+        if form is not None:
             if self.ensemble is None and form == "remainder":
-                raise UsageError('interactions="remainder" is of trees and linear models; of a function give "index"')
-            told = engine(core.interactions, rows.values, pool(self.threads if threads is None else threads), form == "remainder")
+                raise UsageError('interactions="remainder" is of trees and linear models; of a function give '
+                                 '"index"')
+            told = engine(core.interactions, rows.values, workers, form == "remainder")
             return self._explanation(told, rows, interactions=form)
         watcher, close = _watcher(progress, len(rows.values))
         try:
-            threads = pool(self.threads if threads is None else threads)
-            if checkpoint is None:
-                told, stopped = engine(core.explain, rows.values, threads, watcher)
+            if path is None:
+                told, stopped = engine(core.explain, rows.values, workers, watcher)
             else:
                 if self.ensemble is not None:
-                    # The kernel is chosen for all rows, whichever of them are left.
-                    core, rows.members = self._core(rows, rows.background if rows.background is not None else self._background, len(rows.values))
-                told, stopped = engine(core.explain, rows.values, threads, watcher, self._checkpoint(checkpoint, rows))
+                    # The algorithm is chosen for all rows, whichever of them are left.
+                    background = rows.background if rows.background is not None else self._background
+                    core, rows.members = self._engine_for(rows, background, len(rows.values))
+                told, stopped = engine(core.explain, rows.values, workers, watcher,
+                                       self._checkpoint(path, rows))
         finally:
             close()
         if stopped is not None:
             if len(told["rows"]):
-                stopped.explanation = self._explanation(told, rows, core)
-                stopped.add_note(f"{len(told['rows'])} of {len(rows.values)} rows were done: they are in the attribute explanation")
+                interrupted: Any = stopped
+                interrupted.explanation = self._explanation(told, rows, core)
+                stopped.add_note(f"{len(told['rows'])} of {len(rows.values)} rows were done: they are in the "
+                                 "attribute explanation")
             raise stopped
         explanation = self._explanation(told, rows, core)
         for warning in told.get("warnings", ()):
-            warnings.warn(warning, AccuracyWarning, stacklevel=2)
+            warn(warning, AccuracyWarning)
         return explanation
 
-    def shap_values(self, X, y=None):
-        """The values as an array alone."""
-        return self(X, y).values
+    def shap_values(self, X: Rows, y: npt.ArrayLike | None = None) -> Numbers:
+        """Returns the values of rows as an array; X and y are those of the call, and so are the errors."""
+        values: Numbers = self(X, y).values
+        return values
 
-    def shap_interaction_values(self, X):
-        """Interactions of all pairs in shap's convention, as an array alone."""
-        return self(X, interactions="remainder").values
+    def shap_interaction_values(self, X: Rows) -> Numbers:
+        """Returns the interactions of all pairs as an array, in the convention of shap
+        (`interactions="remainder"`).
+        """
+        values: Numbers = self(X, interactions="remainder").values
+        return values
 
     @property
-    def expected_value(self):
-        """The value without any feature: a number, or one for each output."""
+    def expected_value(self) -> float | Numbers:
+        """The base value: a number, or an array with one for each output.
+
+        Raises UsageError if there is no background and the game depends on the rows.
+        """
         if "base" not in self._kept:
             if self._background is not None:
                 rows = self._background.values[:1]
             elif self.ensemble is not None and self._game_for(None) == "path-dependent":
-                rows = np.zeros((1, self._wanted.count))
+                rows = np.zeros((1, self._wanted.count or 0))
             else:
                 raise UsageError("without a background, the expected value is known when rows were explained")
-            core, _ = self._kept_core()
+            core, _ = self._kept_engine()
             told, stopped = engine(core.explain, rows, pool(self.threads), None)
             if stopped is not None:
                 raise stopped
             base = told["base"][: self.output_count]
             self._kept["base"] = float(base[0]) if len(base) == 1 else base.copy()
-        return self._kept["base"]
+        kept: float | Numbers = self._kept["base"]
+        return kept
 
     @property
-    def output_count(self):
-        """How many outputs the model has."""
-        return self.ensemble.output_count if self.ensemble is not None else self.function.outputs
+    def _trees(self) -> Ensemble:
+        """The model, if it is read as trees."""
+        assert self.ensemble is not None
+        return self.ensemble
 
     @property
-    def output_names(self):
-        """What the outputs are called, where there are several."""
+    def _called(self) -> Function:
+        """The model, if it is called as a function."""
+        assert self.function is not None
+        return self.function
+
+    @property
+    def output_count(self) -> int:
+        """The number of outputs of the model."""
+        if self.ensemble is not None:
+            return self.ensemble.output_count
+        count = self._called.outputs
+        assert count is not None
+        return count
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """The names of the outputs; None if there is one output, or if they have no names."""
         if self.output_count == 1:
             return None
         if self._output_names is not None:
             return list(self._output_names)
-        names = self.ensemble.output_names if self.ensemble is not None else self.function.output_names
+        names = self.ensemble.output_names if self.ensemble is not None else self._called.output_names
         return None if names is None else list(names)
 
-    def _check_output_names(self):
+    def _check_output_names(self) -> None:
         count = self.output_count
         if self._output_names is not None and count > 1:
             _checks.names("output_names", self._output_names, count, "output")
 
     @property
-    def notes(self):
-        """What should be known of the choice of the output and of the model: a list of sentences."""
-        return list(self.ensemble.notes if self.ensemble is not None else self.function.notes) + self._reasons
+    def notes(self) -> list[str]:
+        """What users should know of the model and of the choice of the output, as sentences."""
+        return list(self.ensemble.notes if self.ensemble is not None else self._called.notes) + self._reasons
 
-    def _output(self):
+    def _output(self) -> str:
         """What the predictions are, in words."""
         if self.ensemble is None:
-            return self.function.about
+            return self._called.about
         link = self.ensemble.link
         if self._at_times is not None:
             return self._at_times.about
@@ -237,126 +407,150 @@ class Explainer:
             return "decision_function" if self._has_scores else "probability"
         return _MARGINS.get(link, "margin")
 
-    def plan(self, X):
-        """What would be done with rows, before it is done: method, the fewest and most evaluations for each row, and seconds where they are known."""
-        rows = self._table(X)
-        return dict(zip(("method", "least", "most", "seconds"), self._prepare(rows).plan(rows.values, pool(self.threads))))
+    def plan(self, X: Rows) -> dict[str, Any]:
+        """Returns how rows would be explained: a dictionary with the method, the minimum ("least") and
+        maximum ("most") number of evaluations for each row, and the seconds, each None if it is not known.
 
-    def __getstate__(self):
-        # What was prepared is prepared again in the other process, and the rows as they were given have been compared.
+        X: the rows, as in the call.
+        """
+        rows = self._table(X)
+        return dict(zip(("method", "least", "most", "seconds"),
+                        self._prepare(rows).plan(rows.values, pool(self.threads))))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was prepared is prepared again in the other process, and the rows as they were given have been
+        # compared.
         state = {name: value for name, value in self.__dict__.items() if name not in ("_kept", "_wanted")}
         if self._background is not None and self._background.given is not None:
             state["_background"] = copy.copy(self._background)
             state["_background"].given = None
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _kept={})
         if self.ensemble is None:
             self._wanted = Wanted(self._names, None if self._schema is None else self._schema.width)
         else:
             self._wanted = self.ensemble.wanted()
 
-    def _checkpoint(self, path, rows):
+    def _checkpoint(self, path: str, rows: Table) -> _core.Checkpoint:
         """Opens the checkpoint of these rows, which must be one of the same run if it exists."""
         from ._checkpoint import key
 
         background = rows.background if rows.background is not None else self._background
         return _core.Checkpoint(path, key(self, rows, background, self._game_for(rows)))
 
-    def _compare(self, given, rows, what, model=None):
-        """Raises if the model predicts something else for rows as they are passed on, or as its trees were read."""
+    def _compare(self, given: Rows, rows: Table, what: str, model: Model = None) -> None:
+        """Raises if the model predicts something else for rows as they are passed on, or as its trees were
+        read.
+        """
         if not self._check or not len(rows.values):
             return
         if self.function is not None:
+            assert rows.schema is not None and rows.given is not None
             self.function.taking(rows.schema).check(rows.given, rows.values, what)
         elif self._at_times is not None:
-            compare_at_times(self._at_times, self.ensemble, given, rows.values, what, self.threads)
+            compare_at_times(self._at_times, self._trees, given, rows.values, what, self.threads)
         else:
             from ._agreement import check
 
-            check(None if isinstance(model, Ensemble) else model, self.ensemble, given, rows.values, what, linked=self.model_output == "probability", threads=self.threads)
+            check(None if isinstance(model, Ensemble) else model, self._trees, given, rows.values, what,
+                  linked=self.model_output == "probability", threads=self.threads)
 
-    def _table(self, X, what="X"):
+    def _table(self, X: Rows, what: str = "X") -> Table:
         """Returns rows as a table that belongs to the call: whatever becomes of X, it stays as it is."""
         if self.function is None:
             return table(X, self._wanted, what).owned()
         given, background, players = _tables.of(X, what), None, None
         if self._schema is None:
             schema, (rows,) = Schema.of([given], self._names, what)
-            if len(schema.template.shape or ()) > 1:
-                players = players_of_sequences(schema.template.shape, self._names, self._groups, self._asked["value"])
+            shape = schema.template.shape or ()
+            if len(shape) > 1:
+                players = players_of_sequences(shape, self._names, self._groups, self._asked["value"])
                 schema.names = rows.names = players[0]
         else:
             schema = self._schema
-            if schema.template.shape is not None and given.shape is not None and (given.length, *given.shape) == schema.template.shape:
+            if isinstance(given, (Array, Tensor)) and (given.length, *given.shape) == schema.template.shape:
                 given = given.as_row()
             try:
                 rows = schema.encoded(given, what)
             except Grown:
+                assert self._background is not None
                 before = _tables.of(schema.table(self._background.values), "the background")
                 _, (background, rows) = Schema.of([before, given], self._names, what)
         rows.given, rows.background, rows.players = given, background, players
         return rows.owned()
 
-    def _own_background(self, background):
+    def _own_background(self, background: Rows) -> None:
         """Takes rows as the background: what is known of the features is that of its columns."""
         self._background = self._table(background, "the background")
         self._schema = self._background.schema
         if self._background.players is not None:
             self._names, self._groups, self._asked["value"] = self._background.players
             self._background.players = None
-        elif self._names is None:
-            self._names = self._background.names
-        self._wanted = Wanted(self._names, self._schema.width)
+        elif self._names is None and self._background.names is not None:
+            self._names = list(self._background.names)
+        self._wanted = Wanted(self._names, None if self._schema is None else self._schema.width)
 
-    def _asked_of(self, rows):
+    def _asked_of(self, rows: Table | None) -> tuple[Any, Asked]:
         """The groups and the value for these rows, which for rows of steps depend on their shape."""
         if rows is not None and rows.players is not None:
             _, groups, value = rows.players
             return groups, {**self._asked, "value": value}
         return self._groups, self._asked
 
-    def _names_of(self, rows):
+    def _names_of(self, rows: Table) -> list[str]:
         names = rows.names if rows.players is not None else self._names or self._wanted.names or rows.names
-        return list(names) if names is not None else [f"f{feature}" for feature in range(rows.values.shape[1])]
+        return (list(names) if names is not None
+                else [f"f{feature}" for feature in range(rows.values.shape[1])])
 
-    def _game_for(self, rows):
-        """The game that is played, where it is left open: against the background, else by the covers, else against rows of X."""
+    def _game_for(self, rows: Table | None) -> GameName:
+        """The game that is played, where it is left open: against the background, else by the covers, else
+        against rows of X.
+        """
         if self._game is not None:
             return self._game
-        if self._background is not None or self.model_output != "raw" or self.ensemble is None or not self.ensemble.has_covers:
+        if (self._background is not None or self.model_output != "raw" or self.ensemble is None
+                or not self.ensemble.has_covers):
             return "marginal"
         return "path-dependent"
 
-    def _prepare(self, rows):
-        """Returns the explainer for these rows, and stores their groups in them. Without a background it depends on the rows, unless the game needs none."""
+    def _prepare(self, rows: Table) -> _core.Explainer:
+        """Returns the explainer for these rows, and stores their groups in them. Without a background it
+        depends on the rows, unless the game needs none.
+        """
         if rows.background is not None:
-            core, rows.members = self._core(rows, rows.background)
+            core, rows.members = self._engine_for(rows, rows.background)
             return core
-        if self._background is None and (self._game_for(None) != "path-dependent" or isinstance(self._groups, str)):
-            core, rows.members = self._core(rows, None)
+        if self._background is None and (self._game_for(None) != "path-dependent"
+                                         or isinstance(self._groups, str)):
+            core, rows.members = self._engine_for(rows, None)
             return core
-        core, rows.members = self._kept_core(rows)
+        core, rows.members = self._kept_engine(rows)
         if rows.schema is not None and rows.schema is not self._schema:
             # Its cells beyond those of the background are known to this call alone.
-            return core.with_function(self.function.taking(rows.schema))
+            return core.with_function(self._called.taking(rows.schema))
         return core
 
-    def _kept_core(self, rows=None):
-        """The explainer against the background, or by the covers, and its groups: made once in each process."""
+    def _kept_engine(self, rows: Table | None = None) -> tuple[_core.Explainer, list[Any] | None]:
+        """The explainer against the background, or by the covers, and its groups: made once in each process.
+        """
         rows = rows if self._background is None else self._background
         # By covers, each table has its own names, by which groups and graphs may be given.
         names = None if rows is None or self._groups is None and self._graph is None else self._names_of(rows)
         made_of = generation(), names
         found = self._kept.get("core")
         if found is None or found[0] != made_of:
-            found = self._kept["core"] = (made_of, *self._core(rows, self._background))
-        return found[1:]
+            found = self._kept["core"] = (made_of, *self._engine_for(rows, self._background))
+        core, members = found[1:]
+        return core, members
 
-    def _core(self, rows, background, count=None):
-        """An explainer against a background, else by the covers or against some of these rows; and the groups, if there are any. `count` is the number of
-        rows that the kernel of trees is chosen for, if it is not that of each call."""
+    def _engine_for(self, rows: Table | None, background: Table | None,
+                    count: int | None = None) -> tuple[_core.Explainer, list[Any] | None]:
+        """An explainer against a background, else by the covers or against some of these rows; and the
+        groups, if there are any. `count` is the number of rows that the kernel of trees is chosen for, if it
+        is not that of each call.
+        """
         game, weights = self._game_for(None), self._weights
         absent = None if background is None else background.values
         if absent is None and game != "path-dependent":
@@ -364,41 +558,49 @@ class Explainer:
         known = rows if rows is not None else background
         names = self._names_of(known) if known is not None else self._names or self._wanted.names
         if names is None:
-            names = [f"f{feature}" for feature in range(self._wanted.count)]
+            names = [f"f{feature}" for feature in range(self._wanted.count or 0)]
         groups, asked = self._asked_of(rows)
         members = None
         if groups is not None:
             known = background if background is not None else rows
-            members = numbered(groups, names, None if known is None else lambda: known.values, self.threads)
-        if count is not None and asked.get("rows") is None:
+            data = None if known is None else known.values
+            members = numbered(groups, names, None if data is None else lambda: data, self.threads)
+        if count is not None and asked["rows"] is None:
             asked = {**asked, "rows": count}
-        asked = options(**asked, game=game, groups=members, graph=asked_graph(self._graph, names), linked=self.model_output == "probability")
+        of_engine = options(asked, game=game, groups=members, graph=asked_graph(self._graph, names),
+                            linked=self.model_output == "probability")
         if self.ensemble is not None:
-            return _core.Explainer.of_trees(self.ensemble._core, asked, absent, weights), members
-        schema = known.schema if known.schema is not None else self._schema
+            return _core.Explainer.of_trees(self.ensemble._core, of_engine, absent, weights), members
+        schema = known.schema if known is not None and known.schema is not None else self._schema
+        assert schema is not None and absent is not None
         words = schema.categorical()
         if words and game not in ("marginal", "frequency"):
-            raise UsageError(f'game="{game}" requires numbers in every column, found {schema.described(words)}; use game="marginal" or game="frequency"')
-        function = self.function.taking(schema)
+            raise UsageError(f'game="{game}" requires numbers in every column, found '
+                             f'{schema.described(words)}; use game="marginal" or game="frequency"')
+        function = self._called.taking(schema)
         if function.outputs is None:
             function.settle(absent[: min(len(absent), 8)])
             self.function = function
             self._check_output_names()
             for note in function.warnings:
-                warnings.warn(note, ModelWarning, stacklevel=5)
+                warn(note, ModelWarning)
         if self._check and background is not None and background.given is not None:
             function.check(background.given, background.values, "the background")
-        return _core.Explainer.of_function(function, absent.shape[1], function.outputs, asked, absent, weights), members
+        return _core.Explainer.of_function(function, absent.shape[1], self.output_count, of_engine, absent,
+                                           weights), members
 
-    def _sampled(self, rows, game):
+    def _sampled(self, rows: Table | None, game: GameName) -> Numbers:
+        assert rows is not None
         if game != "marginal":
             return rows.values
         if len(rows.values) == 1:
-            raise DataError("X has a single row, and against itself every value would be 0: give rows to compare it with as background")
+            raise DataError("X has a single row, and against itself every value would be 0: give rows to "
+                            "compare it with as background")
         chosen = _core.sampled_rows(len(rows.values), SAMPLE, self._asked["seed"])
         return np.ascontiguousarray(rows.values[chosen])
 
-    def _explanation(self, told, rows, core=None, interactions=None):
+    def _explanation(self, told: dict[str, Any], rows: Table, core: _core.Explainer | None = None,
+                     interactions: Form | None = None) -> Explanation:
         values, predictions = told["values"], told["predictions"]
         done = told.get("rows")
         count = len(rows.values) if done is None else len(done)
@@ -406,84 +608,186 @@ class Explainer:
         names, (groups, asked) = self._names_of(rows), self._asked_of(rows)
         players = players_of(names, groups, asked["value"], rows.members)
         is_of_groups = asked["value"].startswith("quotient")
-        shape = (count, len(players)) + ((len(players),) if interactions else ()) + ((outputs,) if outputs > 1 else ())
+        shape = ((count, len(players)) + ((len(players),) if interactions else ())
+                 + ((outputs,) if outputs > 1 else ()))
         base = told["base"]
         per_row = (count, outputs) if outputs > 1 else (count,)
         base = np.resize(base, per_row) if len(base) == outputs else base.reshape(per_row)
-        shown, categories = (rows.values, rows.categories) if rows.schema is None else rows.schema.shown(rows.values)
+        shown, categories = ((rows.values, rows.categories) if rows.schema is None
+                             else rows.schema.shown(rows.values))
         data = shown if done is None or count == len(rows.values) else shown[done]
-        index = rows.index if rows.index is None or done is None or count == len(rows.values) else rows.index[done]
+        index = (rows.index if rows.index is None or done is None or count == len(rows.values)
+                 else rows.index[done])
         method = told.get("method", "")
         budget = None
         if "evaluations" in told and core is not None and method not in ("tree", "exact") and count:
             budget = core.plan(np.ascontiguousarray(rows.values[:1]), pool(self.threads))[2]
-        accuracy = None
-        if asked["until"] is not None:
-            accuracy = accuracy_in_words(asked["until"], **{key: asked[key] for key in ("confidence", "relative_to", "error", "range") if key in asked})
-        about = {}
+        more: dict[str, Any] = {}
         if self.model_output == "probability":
-            about["output"] = self.ensemble.link if self.ensemble is not None else "probability"
+            more["output"] = self.ensemble.link if self.ensemble is not None else "probability"
         if self._background is not None:
-            about["background_rows"] = len(self._background.values)
+            more["background_rows"] = len(self._background.values)
+        about = dict(value=asked["value"], output=self._output(), notes=self.notes, game=self._game_for(None),
+                     method=method, same_as=told.get("same_as"), budget=budget,
+                     accuracy=accuracy_in_words(asked), seed=asked["seed"], more=more,
+                     groups=None if rows.members is None else named(rows.members, names))
         errors = told.get("std_errors")
-        return Explanation._of(
-            values.reshape(shape), base, data, feature_names=players, input_names=names if is_of_groups else None,
-            output_names=self.output_names, predictions=predictions.reshape(per_row), std_errors=None if errors is None else errors.reshape(shape),
-            evaluations=told.get("evaluations"), degrees_of_freedom=told.get("degrees_of_freedom"), draws=told.get("draws"),
-            certificates=told.get("certificates"), index=index, row_numbers=done, categories=categories, interactions=interactions,
-            about=dict(value=asked["value"], output=self._output(), notes=self.notes, game=self._game_for(None), method=method, same_as=told.get("same_as"), budget=budget,
-                       accuracy=accuracy, seed=asked["seed"], more=about,
-                       groups=None if rows.members is None else named(rows.members, names)))
+        return Explanation._of(values.reshape(shape), base, data, feature_names=players,
+                               input_names=names if is_of_groups else None, output_names=self.output_names,
+                               predictions=predictions.reshape(per_row),
+                               std_errors=None if errors is None else errors.reshape(shape),
+                               evaluations=told.get("evaluations"),
+                               degrees_of_freedom=told.get("degrees_of_freedom"), draws=told.get("draws"),
+                               certificates=told.get("certificates"), index=index, row_numbers=done,
+                               categories=categories, interactions=interactions, about=about)
 
-    def _losses(self, rows, y, threads):
-        """The division of each row's loss."""
+    def _losses(self, rows: Table, y: npt.ArrayLike | None, threads: int | None) -> Explanation:
+        """Explains the loss of each row."""
         from ._losses import losses
 
         return losses(self, rows, y, threads)
 
-    def __repr__(self):
-        what = repr(self.ensemble) if self.ensemble is not None else f"function {self.function.name}"
-        return f"{type(self).__name__}({what}, value={self._asked['value']!r}, method={self._asked['method']!r})"
+    def __repr__(self) -> str:
+        what = repr(self.ensemble) if self.ensemble is not None else f"function {self._called.name}"
+        return (f"{type(self).__name__}({what}, value={self._asked['value']!r}, "
+                f"method={self._asked['method']!r})")
 
 
 class TreeExplainer(Explainer):
-    """Exact values of tree ensembles and linear models, in the manner of shap.
+    """Explains tree ensembles and linear models exactly, with the arguments of `shap.TreeExplainer`.
 
-    data: the background; without one the game is path-dependent, by the covers of the training.
-    model_output: "raw", "probability", "log_loss" (with y in the call).
-    feature_perturbation: "auto", "interventional" (against data), "tree_path_dependent".
-    Further options are those of `Explainer`: value, groups, weights, rounds, kernel, precision, threads, …
+    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, the bytes of a model file, or an
+        `Ensemble`.
+    data: the background (default None: the path-dependent game with the cover of the training).
+    model_output: "raw" (the default), "probability", or "log_loss" with y in the call.
+    feature_perturbation: "auto" (the default), "interventional" for the marginal game with data, or
+        "tree_path_dependent".
+    game: the game by its name in `Explainer`, instead of feature_perturbation (default None).
+
+    All other options are those of `Explainer`. Raises ModelError for a model that is not read as trees, and
+    otherwise what `Explainer` raises.
 
     >>> import apportion
-    >>> tree = b'''{"format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": [0.5], "operator": "<=",
-    ...     "trees": [{"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [1.5, 0, 0], "value": [0, 10, 20]}]}'''
+    >>> tree = b'''{"format": "apportion-trees", "version": 1, "width": "double", "features": 1,
+    ...     "base_margins": [0.5], "operator": "<=", "trees": [{"left": [1, -1, -1], "right": [2, -1, -1],
+    ...     "feature": [0, 0, 0], "threshold": [1.5, 0, 0], "value": [0, 10, 20]}]}'''
     >>> explainer = apportion.TreeExplainer(tree, [[0.0], [2.0]])
     >>> explainer.expected_value, explainer.shap_values([[2.0]])
     (15.5, array([[5.]]))
     """
 
-    def __init__(self, model, data=None, *, model_output="raw", feature_perturbation="auto", feature_names=None, rounds=None, **more):
+    ensemble: Ensemble
+
+    @named_options
+    def __init__(
+        self,
+        model: Model,
+        data: Rows | None = None,
+        *,
+        feature_perturbation: Literal["auto", "interventional", "tree_path_dependent"] = "auto",
+        weights: npt.ArrayLike | None = None,
+        value: str = "shapley",
+        method: str = "auto",
+        budget: int | str = "auto",
+        until: float | None = None,
+        confidence: float = 0.95,
+        relative_to: Scale = "norm",
+        error: Measure = "euclidean",
+        range: float | None = None,
+        groups: Groups = None,
+        graph: Graph = None,
+        game: GameName | None = None,
+        model_output: str = "raw",
+        seed: int = 0,
+        feature_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+        rounds: Rounds = None,
+        threads: int | None = None,
+        progress: Progress = False,
+        check: bool = True,
+        kernel: str | None = None,
+        precision: Literal["f64", "f32"] | None = None,
+        rows: int | None = None,
+        draws: int | None = None,
+        bandwidth: float | str | None = None,
+        share: float | None = None,
+        variant: Literal["paper", "shapr"] | None = None,
+        fallback: Literal["refuse", "marginal", "nearest"] | None = None,
+        keep_null_players: bool = False,
+    ) -> None:
         if _checks.text("model_output", model_output) not in ("raw", "probability", "log_loss"):
-            raise UsageError(f'invalid model_output {model_output!r}; expected "raw", "probability" or "log_loss" (apportion.Explainer explains any method)')
-        games = {"auto": None, "interventional": "marginal", "tree_path_dependent": "path-dependent"}
-        game = more.pop("game", games[_checks.choice("feature_perturbation", feature_perturbation, tuple(games))])
-        if game is not None:
-            _checks.choice("game", game, GAMES)
+            raise UsageError(f'invalid model_output {model_output!r}; expected "raw", "probability" or '
+                             '"log_loss" (apportion.Explainer explains any method)')
+        of_shap = _checks.choice("feature_perturbation", feature_perturbation, tuple(_GAMES_OF_SHAP))
+        game = _GAMES_OF_SHAP[of_shap] if game is None else _checks.choice("game", game, GAMES)
         if game == "path-dependent" and model_output != "raw":
-            raise UsageError(f'model_output="{model_output}": what trees expect along their paths is defined for margins only; give data')
+            raise UsageError(f'model_output="{model_output}": what trees expect along their paths is defined '
+                             'for margins only; give data')
         if game == "marginal" and data is None:
             raise UsageError('feature_perturbation="interventional" is played against rows: give data')
-        is_behind_link = not isinstance(model, Ensemble) and game != "path-dependent" and model_output == "raw" and predicts_behind_link(model)
+        is_behind_link = (not isinstance(model, Ensemble) and game != "path-dependent"
+                          and model_output == "raw" and predicts_behind_link(model))
         model = ensemble(model, rounds)
         if is_behind_link:
             model_output = "probability"
         if game is None and data is None and not model.has_covers and model_output == "raw":
             raise UsageError(f"{model.lacks_covers}; give data to explain against")
-        super().__init__(model, data, game=game, model_output=model_output, feature_names=feature_names, **more)
+        super().__init__(
+            model, data,
+            weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
+            relative_to=relative_to, error=error, range=range, groups=groups, graph=graph, game=game,
+            model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
+            threads=threads, progress=progress, check=check, kernel=kernel, precision=precision, rows=rows,
+            draws=draws, bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
+            keep_null_players=keep_null_players)
 
 
-def explain(model, X, background=None, **more):
-    """Explains the rows X of a model, in one call: `Explainer(model, background, …)(X)`.
+@named_options
+def explain(
+    model: Model,
+    X: Rows,
+    background: Rows | None = None,
+    *,
+    y: npt.ArrayLike | None = None,
+    interactions: bool | Form = False,
+    checkpoint: Path | None = None,
+    weights: npt.ArrayLike | None = None,
+    value: str = "shapley",
+    method: str = "auto",
+    budget: int | str = "auto",
+    until: float | None = None,
+    confidence: float = 0.95,
+    relative_to: Scale = "norm",
+    error: Measure = "euclidean",
+    range: float | None = None,
+    groups: Groups = None,
+    graph: Graph = None,
+    game: GameName | None = None,
+    model_output: str = "raw",
+    seed: int = 0,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    rounds: Rounds = None,
+    threads: int | None = None,
+    progress: Progress = False,
+    check: bool = True,
+    kernel: str | None = None,
+    precision: Literal["f64", "f32"] | None = None,
+    rows: int | None = None,
+    draws: int | None = None,
+    bandwidth: float | str | None = None,
+    share: float | None = None,
+    variant: Literal["paper", "shapr"] | None = None,
+    fallback: Literal["refuse", "marginal", "nearest"] | None = None,
+    keep_null_players: bool = False,
+) -> Explanation:
+    """Explains rows of a model in one call: `Explainer(model, background, …)(X)`.
+
+    model, background: as in `Explainer`, and so are all options that are not described here.
+    X: the rows, a data frame or an array of shape (n_rows, n_features).
+    y, interactions, checkpoint: as in the call of an `Explainer`.
+
+    Returns an `Explanation`. Raises what `Explainer` and its call raise.
 
     >>> import numpy as np, apportion
     >>> rows = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -491,12 +795,19 @@ def explain(model, X, background=None, **more):
     array([[-1., -1.],
            [ 1.,  1.]])
     """
-    call = {key: more.pop(key) for key in ("interactions", "y", "checkpoint") if key in more}
-    return Explainer(model, background, **more)(X, **call)
+    explainer = Explainer(
+        model, background,
+        weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
+        relative_to=relative_to, error=error, range=range, groups=groups, graph=graph, game=game,
+        model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
+        rounds=rounds, threads=threads, progress=progress, check=check, kernel=kernel, precision=precision,
+        rows=rows, draws=draws, bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
+        keep_null_players=keep_null_players)
+    return explainer(X, y, interactions=interactions, checkpoint=checkpoint)
 
 
-def players_of(names, groups, value, members):
-    """What those are called who have values: the features, or groups that play as one."""
+def players_of(names: list[str], groups: Any, value: str, members: list[Any] | None) -> list[str]:
+    """Returns the names of the players: the features, or the groups if each is a player."""
     if not value.startswith("quotient") or members is None:
         return names
     if isinstance(groups, dict):
@@ -504,14 +815,16 @@ def players_of(names, groups, value, members):
     return [",".join(names[feature] for feature in flat(group)) for group in members]
 
 
-def _checked_progress(given):
+def _checked_progress(given: Any) -> Progress:
     if callable(given):
         return given
     return _checks.flag("progress", given)
 
 
-def _watcher(progress, rows):
-    """What is called with the rows that are done and the evaluations of the next, and what is to be called at the end."""
+def _watcher(progress: Progress, rows: int) -> tuple[_Watch | None, Callable[[], object]]:
+    """Returns the function that is called with the number of finished rows and the evaluations of the next
+    one, and the function that is called at the end.
+    """
     if progress is False or progress is None:
         return None, lambda: None
     if callable(progress):
@@ -522,7 +835,7 @@ def _watcher(progress, rows):
         return None, lambda: None
     bar = tqdm(total=rows, unit="row")
 
-    def watch(done, evaluations):
+    def watch(done: int, evaluations: int) -> None:
         bar.set_postfix_str(f"{evaluations} evaluations" if evaluations else "", refresh=False)
         bar.update(done - bar.n)
 

@@ -1,29 +1,42 @@
-"""What was found: values with all that belongs to them."""
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
-import os
+"""Explanations: values of rows with everything that belongs to them."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _checks, _core
 from ._data import real_numbers
 from ._errors import DataError, UnknownPlace, UsageError
 from ._files import write_whole
 from ._names import listed, nearest
+from ._types import AnyArray, Form, Numbers, Path, Places
 
+if TYPE_CHECKING:
+    from ._plots import Page, Plots
+
+# A key of one axis: a number, a slice, or an array of places or booleans.
+_Key: TypeAlias = int | slice | AnyArray
+
+_FORMS: tuple[Form, ...] = ("index", "remainder")
 # The axes of each array, in order. Players of a matrix of interactions have two.
 _ROW, _PLAYER, _OTHER, _OUTPUT, _INPUT = "row", "player", "other", "output", "input"
 # Endings of files that would not hold what they say.
-_OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".npz", ".pkl", ".xlsx", ".html", ".svg", ".png", ".pdf")
+_OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".npz", ".pkl", ".xlsx", ".html",
+                  ".svg", ".png", ".pdf")
 
 
-def _part_of(name, is_array):
-    def get(self):
+def _part_of(name: str, is_array: bool) -> Any:
+    """Returns the property of a part, which refuses what does not fit the other parts."""
+    def get(self: Explanation) -> Any:
         return self._parts[name]
 
-    def put(self, given):
+    def put(self: Explanation, given: Any) -> None:
         before = self._parts[name]
-        self._parts[name] = _array(name, given) if is_array and type(given) is not np.ndarray and given is not before else given
+        self._parts[name] = (_array(name, given) if is_array and type(given) is not np.ndarray
+                             and given is not before else given)
         try:
             self._check()
         except Exception:
@@ -34,75 +47,140 @@ def _part_of(name, is_array):
 
 
 class Explanation:
-    """The values of players for the predictions of rows.
+    """The values of players (features or groups) for the predictions of rows.
 
-    values: rows × players; of interactions rows × players × players; with several outputs × outputs at the end.
-    base_values: the value without any player, rows or rows × outputs. predictions: that of all players, alike.
-    data: rows × features, codes in the place of words. display_data has the words.
-    std_errors: as values, one standard error each; None where all values are exact.
-    feature_names: of the players. output_names: of the outputs, None where there is one.
+    values: an array of shape (n_rows, n_players), with n_outputs at the end if the model has several outputs.
+        For interactions the shape is (n_rows, n_players, n_players), with n_outputs at the end.
+    base_values: the base values, an array of shape (n_rows,) or (n_rows, n_outputs), or a number.
+    data: the rows that were explained, of shape (n_rows, n_features), with codes for categories (default
+        None). `display_data` contains the categories.
+    feature_names: the names of the players (default None: f0, f1, …).
+    input_names: the names of the features, if the players are groups (default None).
+    output_names: the names of the outputs (default None).
+    predictions: the predictions, like base_values (default None).
+    std_errors: a standard error for each value (default None: the values are exact).
+    evaluations, draws: the numbers of evaluations and of draws of each row (default None).
+    degrees_of_freedom: those of the standard errors of each row (default None: infinitely many).
+    certificates: a dictionary for each row with a certified accuracy, None for others (default None).
+    index: the labels of the rows (default None).
+    row_numbers: the numbers of the rows in their file (default None: 0, 1, …).
+    categories: the categories of features by the numbers of these (default None).
+    interactions: "index" or "remainder" for interactions (default None).
+    about: what was computed: a dictionary with value, game, method, … (default None).
 
-    Slices are explanations, too: by position, by name, by class, by mask. A class is selected by its label as text: "2" is the class with the label 2,
-    and 2 is the third output.
+    Slices are explanations, too: by position, name, class or mask. A string selects a class by its label: "2"
+    is the class with the label 2, and 2 is the third output. An explanation of a `text` has the range of each
+    player in `spans`; one of an `image` has the player of each pixel in `segments`.
 
-    Of a `text` as a whole `spans` has the range of each player in it; of an image `segments` has the player of each pixel, and `image` the image.
+    Raises DataError for arrays that do not fit each other, and UsageError for parts of other types.
 
     >>> import numpy as np, apportion
-    >>> found = apportion.explain(lambda rows: rows[:, :2], np.array([[1.0, 2.0], [3.0, 4.0]]), feature_names=["a", "b"], output_names=["x", "y"])
+    >>> found = apportion.explain(lambda rows: rows[:, :2], np.array([[1.0, 2.0], [3.0, 4.0]]),
+    ...                           feature_names=["a", "b"], output_names=["x", "y"])
     >>> found.shape, found[1, "b", "y"].values.item(), found[:, "a"].shape
     ((2, 2, 2), 1.0, (2, 2))
     """
 
-    text = spans = segments = image = None
-    values, base_values, predictions, std_errors = (_part_of(name, is_array=True) for name in ("values", "base_values", "predictions", "std_errors"))
-    data, evaluations, draws, degrees_of_freedom = (_part_of(name, is_array=True) for name in ("data", "evaluations", "draws", "degrees_of_freedom"))
-    row_numbers = _part_of("row_numbers", is_array=True)
-    feature_names, input_names, output_names, index = (_part_of(name, is_array=False) for name in ("feature_names", "input_names", "output_names", "index"))
-    categories, interactions, about = (_part_of(name, is_array=False) for name in ("categories", "interactions", "about"))
+    text: str | None = None
+    spans: list[tuple[int, int]] | None = None
+    segments: Places | None = None
+    image: AnyArray | None = None
 
-    def __init__(self, values, base_values, data=None, *, feature_names=None, input_names=None, output_names=None, predictions=None,
-                 std_errors=None, evaluations=None, degrees_of_freedom=None, draws=None, certificates=None, index=None, row_numbers=None,
-                 categories=None, interactions=None, about=None):
+    # Numbers and arrays; slices have fewer axes, and lack names that have become a single one.
+    values: Any = _part_of("values", is_array=True)
+    base_values: Any = _part_of("base_values", is_array=True)
+    predictions: Any = _part_of("predictions", is_array=True)
+    std_errors: Any = _part_of("std_errors", is_array=True)
+    data: Any = _part_of("data", is_array=True)
+    evaluations: Any = _part_of("evaluations", is_array=True)
+    draws: Any = _part_of("draws", is_array=True)
+    degrees_of_freedom: Any = _part_of("degrees_of_freedom", is_array=True)
+    row_numbers: Any = _part_of("row_numbers", is_array=True)
+    feature_names: Any = _part_of("feature_names", is_array=False)
+    input_names: Any = _part_of("input_names", is_array=False)
+    output_names: Any = _part_of("output_names", is_array=False)
+    index: Any = _part_of("index", is_array=False)
+    categories: dict[int, list[Any]] = _part_of("categories", is_array=False)
+    interactions: Form | None = _part_of("interactions", is_array=False)
+    about: dict[str, Any] = _part_of("about", is_array=False)
+
+    _axes: tuple[str, ...]
+    _certificates: Any
+    _parts: dict[str, Any]
+
+    def __init__(
+        self,
+        values: npt.ArrayLike,
+        base_values: npt.ArrayLike,
+        data: npt.ArrayLike | None = None,
+        *,
+        feature_names: Sequence[str] | None = None,
+        input_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+        predictions: npt.ArrayLike | None = None,
+        std_errors: npt.ArrayLike | None = None,
+        evaluations: npt.ArrayLike | None = None,
+        degrees_of_freedom: npt.ArrayLike | None = None,
+        draws: npt.ArrayLike | None = None,
+        certificates: Sequence[dict[str, Any] | None] | None = None,
+        index: Any = None,
+        row_numbers: npt.ArrayLike | None = None,
+        categories: dict[int, list[Any]] | None = None,
+        interactions: Form | None = None,
+        about: dict[str, Any] | None = None,
+    ) -> None:
         if interactions is not None:
-            interactions = _checks.choice("form of interactions", interactions, ("index", "remainder"))
+            interactions = _checks.choice("form of interactions", interactions, _FORMS)
         least = 3 if interactions else 2
-        values = _array("values", values)
-        if values.ndim not in (least, least + 1):
+        found: Numbers = _array("values", values)
+        if found.ndim not in (least, least + 1):
             other = ", n_features" if interactions else ""
-            raise DataError(f"values has {values.ndim} dimensions; expected an array of shape (n_rows, n_features{other}) or "
-                            f"(n_rows, n_features{other}, n_outputs)")
-        per_row = (values.shape[0], *values.shape[least:])
-        each = dict(base_values=_array("base_values", base_values, per_row), predictions=_array("predictions", predictions, per_row))
-        for name, given in (("data", data), ("std_errors", std_errors), ("evaluations", evaluations), ("degrees_of_freedom", degrees_of_freedom),
-                            ("draws", draws), ("row_numbers", row_numbers)):
-            each[name] = _array(name, given, dtype=np.int64 if name in ("evaluations", "draws", "row_numbers") else np.float64)
-        for name, given in (("feature_names", feature_names), ("input_names", input_names), ("output_names", output_names)):
+            raise DataError(f"values has {found.ndim} dimensions; expected an array of shape (n_rows, "
+                            f"n_features{other}) or (n_rows, n_features{other}, n_outputs)")
+        per_row = (found.shape[0], *found.shape[least:])
+        each = dict(base_values=_array("base_values", base_values, per_row),
+                    predictions=_array("predictions", predictions, per_row))
+        for name, given in (("data", data), ("std_errors", std_errors), ("evaluations", evaluations),
+                            ("degrees_of_freedom", degrees_of_freedom), ("draws", draws),
+                            ("row_numbers", row_numbers)):
+            is_whole = name in ("evaluations", "draws", "row_numbers")
+            each[name] = _array(name, given, dtype=np.int64 if is_whole else np.float64)
+        for name, given in (("feature_names", feature_names), ("input_names", input_names),
+                            ("output_names", output_names)):
             each[name] = None if given is None else _checks.names(name, given)
         if not isinstance(categories, (dict, type(None))) or not isinstance(about, (dict, type(None))):
             raise UsageError("invalid categories or about; expected dictionaries")
         if certificates is not None and not isinstance(certificates, (list, tuple)):
-            raise UsageError(f"invalid certificates {_checks.shown(certificates)}; expected a list with a dictionary or None for each row")
+            raise UsageError(f"invalid certificates {_checks.shown(certificates)}; expected a list with a "
+                             "dictionary or None for each row")
         if index is not None:
             try:
                 if isinstance(index, (str, bytes, dict, set, frozenset)):
                     raise TypeError("not a sequence")
-                index = index.copy(deep=True) if hasattr(index, "get_level_values") else index.copy() if isinstance(index, np.ndarray) else list(index)
+                index = (index.copy(deep=True) if hasattr(index, "get_level_values") else index.copy()
+                         if isinstance(index, np.ndarray) else list(index))
             except Exception as error:  # whatever an iterator raises
-                raise UsageError(f"invalid index {_checks.shown(index)}; expected one label for each row") from error
-        self._set(values, certificates=None if certificates is None else list(certificates), index=index,
-                  categories=_owned_categories(categories), interactions=interactions, about=dict(about or {}), **each)
+                raise UsageError(f"invalid index {_checks.shown(index)}; expected one label for each "
+                                 "row") from error
+        self._set(found, certificates=None if certificates is None else list(certificates), index=index,
+                  categories=_owned_categories(categories), interactions=interactions,
+                  about=dict(about or {}), **each)
         self._check()
 
     @classmethod
-    def _of(cls, values, base_values, data=None, *, axes=None, **parts):
+    def _of(cls, values: Any, base_values: Any, data: Any = None, *, axes: tuple[str, ...] | None = None,
+            **parts: Any) -> Explanation:
         """An explanation of arrays that belong to it already, and are known to fit."""
         made = cls.__new__(cls)
         made._set(values, base_values, data, axes=axes, **parts)
         return made
 
-    def _set(self, values, base_values, data=None, *, feature_names=None, input_names=None, output_names=None, predictions=None, std_errors=None,
-             evaluations=None, degrees_of_freedom=None, draws=None, certificates=None, index=None, row_numbers=None, categories=None, interactions=None,
-             about=None, axes=None):
+    def _set(self, values: Any, base_values: Any, data: Any = None, *, feature_names: Any = None,
+             input_names: Any = None, output_names: Any = None, predictions: Any = None,
+             std_errors: Any = None, evaluations: Any = None, degrees_of_freedom: Any = None,
+             draws: Any = None, certificates: Any = None, index: Any = None, row_numbers: Any = None,
+             categories: dict[int, list[Any]] | None = None, interactions: Form | None = None,
+             about: dict[str, Any] | None = None, axes: tuple[str, ...] | None = None) -> None:
         if axes is None:
             whole = (_ROW, _PLAYER, _OTHER, _OUTPUT) if interactions else (_ROW, _PLAYER, _OUTPUT)
             axes = whole[: np.ndim(values)]
@@ -110,48 +188,61 @@ class Explanation:
             certificates = None
         self._axes, self._certificates = axes, certificates
         # Behind properties, which refuse what does not fit.
-        self._parts = dict(
-            values=values, base_values=base_values, data=data, predictions=predictions, std_errors=std_errors, evaluations=evaluations,
-            degrees_of_freedom=degrees_of_freedom, draws=draws, row_numbers=row_numbers, feature_names=feature_names, input_names=input_names,
-            output_names=output_names, index=index, categories=categories or {}, interactions=interactions, about=about or {})
+        self._parts = dict(values=values, base_values=base_values, data=data, predictions=predictions,
+                           std_errors=std_errors, evaluations=evaluations,
+                           degrees_of_freedom=degrees_of_freedom, draws=draws, row_numbers=row_numbers,
+                           feature_names=feature_names, input_names=input_names, output_names=output_names,
+                           index=index, categories=categories or {}, interactions=interactions,
+                           about=about or {})
 
-    def _check(self):
+    def _check(self) -> None:
         """Raises DataError unless all parts belong together, as they do until somebody changes one."""
         arrays, axes, values = self._parts, self._axes, self._parts["values"]
         if not _are_numbers(values) or np.ndim(values) != len(axes):
-            raise DataError(f"invalid values {_checks.shown(values)}; expected an array of numbers with the axes {', '.join(axes)}")
+            raise DataError(f"invalid values {_checks.shown(values)}; expected an array of numbers with the "
+                            f"axes {', '.join(axes)}")
         size = dict(zip(axes, np.shape(values)))
         for name, of in _AXES_OF.items():
-            array, shape = arrays[name], tuple(size[axis] for axis in (axes if of is None else of) if axis in size)
+            array = arrays[name]
+            shape = tuple(size[axis] for axis in (axes if of is None else of) if axis in size)
             if array is not None and (not _are_numbers(array) or np.shape(array) != shape):
                 raise DataError(f"{name} has shape {np.shape(array)}, expected numbers of shape {shape}")
         players, outputs = self.feature_names, self.output_names
-        if self.interactions is not None and not (isinstance(self.interactions, str) and self.interactions in ("index", "remainder")) or (
-                self.interactions is None and _OTHER in axes):
-            raise DataError(f"invalid interactions {_checks.shown(self.interactions)}; expected one of: None, index, remainder")
+        if (self.interactions is not None and not (isinstance(self.interactions, str)
+                                                   and self.interactions in ("index", "remainder"))
+                or (self.interactions is None and _OTHER in axes)):
+            raise DataError(f"invalid interactions {_checks.shown(self.interactions)}; expected one of: "
+                            "None, index, remainder")
         for name, names, axis in (("feature_names", players, _PLAYER), ("output_names", outputs, _OUTPUT)):
             if not (names is None or isinstance(names, str) or _are_names(names)):
                 raise DataError(f"invalid {name} {_checks.shown(names)}; expected a list of strings")
             if axis in size and names is not None and (isinstance(names, str) or len(names) != size[axis]):
-                raise DataError(f"{name} has {1 if isinstance(names, str) else len(names)} names, expected {size[axis]}")
+                raise DataError(f"{name} has {1 if isinstance(names, str) else len(names)} names, expected "
+                                f"{size[axis]}")
         if not (self.input_names is None or _are_names(self.input_names)):
-            raise DataError(f"invalid input_names {_checks.shown(self.input_names)}; expected a list of strings")
+            raise DataError(f"invalid input_names {_checks.shown(self.input_names)}; expected a list of "
+                            "strings")
         self._check_rest(size)
 
-    def _check_rest(self, size):
+    def _check_rest(self, size: Mapping[str, int]) -> None:
         data, rows = self._parts["data"], size.get(_ROW)
         if data is not None:
             shape = np.shape(data)
-            inputs = None if self.input_names is None and (self.feature_names is None or isinstance(self.feature_names, str)) else len(self._inputs())
+            inputs = (None if self.input_names is None
+                      and (self.feature_names is None or isinstance(self.feature_names, str))
+                      else len(self._inputs()))
             is_whole = len(shape) == (1 if rows is None else 2) and (inputs is None or shape[-1] == inputs)
             is_column = len(shape) == (0 if rows is None else 1) and _PLAYER not in size
             if not _are_numbers(data) or not (is_whole or is_column) or rows is not None and shape[0] != rows:
-                expected = tuple(number for number in (rows, "n_features" if inputs is None else inputs) if number is not None)
+                expected = tuple(number for number in (rows, "n_features" if inputs is None else inputs)
+                                 if number is not None)
                 raise DataError(f"data has shape {shape}, expected numbers of shape {expected}")
-        if not isinstance(self.categories, dict) or not all(
-                isinstance(feature, (int, np.integer)) and 0 <= feature < max(1, len(self._inputs())) and isinstance(words, (list, tuple))
-                for feature, words in self.categories.items()):
-            raise DataError("invalid categories; expected a dictionary from the number of a feature to the list of its categories")
+        if (not isinstance(self.categories, dict)
+                or not all(isinstance(feature, (int, np.integer))
+                           and 0 <= feature < max(1, len(self._inputs())) and isinstance(words, (list, tuple))
+                           for feature, words in self.categories.items())):
+            raise DataError("invalid categories; expected a dictionary from the number of a feature to the "
+                            "list of its categories")
         if not isinstance(self.about, dict) or not isinstance(self.about.get("more") or {}, dict):
             raise DataError(f"invalid about {_checks.shown(self.about)}; expected a dictionary")
         for name in ("value", "game", "method", "same_as", "accuracy"):
@@ -163,8 +254,10 @@ class Explanation:
             return
         for name, given in (("index", self.index), ("certificates", self._certificates)):
             if given is not None and _length(given) != rows:
-                raise DataError(f"invalid {name} {_checks.shown(given)}; expected one entry for each of {rows} rows")
-        if self._certificates is not None and not all(one is None or isinstance(one, (dict, str)) for one in self._certificates):
+                raise DataError(f"invalid {name} {_checks.shown(given)}; expected one entry for each of "
+                                f"{rows} rows")
+        if self._certificates is not None and not all(one is None or isinstance(one, (dict, str))
+                                                      for one in self._certificates):
             raise DataError("invalid certificates; expected a dictionary or None for each row")
         numbers = self._parts["row_numbers"]
         if numbers is not None and (np.asarray(numbers) < 0).any():
@@ -173,43 +266,43 @@ class Explanation:
     # What is known of the whole.
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """The shape of the values."""
         return np.shape(self.values)
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self._axes:
             raise TypeError("this is the explanation of a single value")
         return self.shape[0]
 
     @property
-    def value(self):
-        """Which value was computed: shapley, owen, …"""
+    def value(self) -> str | None:
+        """The solution concept: "shapley", "owen", …"""
         return self.about.get("value")
 
     @property
-    def game(self):
-        """Which game was played: marginal, path-dependent, …"""
+    def game(self) -> str | None:
+        """The game: "marginal", "path-dependent", …"""
         return self.about.get("game")
 
     @property
-    def method(self):
-        """The method that was used."""
+    def method(self) -> str | None:
+        """The method that computed the values."""
         return self.about.get("method")
 
     @property
-    def output(self):
+    def output(self) -> str | None:
         """What the predictions are: "log-odds", "decision_function", "predict", …"""
         return self.about.get("output") or (self.about.get("more") or {}).get("output")
 
     @property
-    def notes(self):
-        """What should be known of the choice of the output and of the model: a list of sentences."""
+    def notes(self) -> list[str]:
+        """What users should know of the model and of the choice of the output, as sentences."""
         return list(self.about.get("notes") or ())
 
     @property
-    def display_data(self):
-        """The data with words in the place of their codes: an array of objects. None without data."""
+    def display_data(self) -> Any:
+        """The data with categories instead of their codes, an array of objects; None if there is no data."""
         if self.data is None:
             return None
         if not self.categories:
@@ -224,8 +317,10 @@ class Explanation:
         return shown
 
     @property
-    def certificates(self):
-        """What is certified of each row: a list of dictionaries, with None for rows for which no accuracy was asked for."""
+    def certificates(self) -> Any:
+        """The certificates of the rows: a list with a dictionary for each row with a certified accuracy and
+        None for others; None if no row has one.
+        """
         if self._certificates is None:
             return None
         if isinstance(self._certificates, (str, dict)):
@@ -233,23 +328,29 @@ class Explanation:
         return [_as_dict(certificate) for certificate in self._certificates]
 
     @property
-    def certificate(self):
-        """What is certified of the only row."""
+    def certificate(self) -> dict[str, Any] | None:
+        """The certificate of an explanation of one row; raises UsageError if there are several rows."""
         found = self.certificates
         if isinstance(found, list):
             if len(found) != 1:
-                raise UsageError(f"there are {len(found)} rows, each with a certificate of its own: take one row, or certificates")
+                raise UsageError(f"there are {len(found)} rows, each with a certificate of its own: take one "
+                                 "row, or certificates")
             return found[0]
         return found
 
-    def intervals(self, confidence=0.95):
-        """An interval for each value by itself that holds with the probability `confidence`: two arrays as values, the lower and the upper ends.
+    def intervals(self, confidence: float = 0.95) -> tuple[Any, Any]:
+        """Returns a confidence interval for each value by itself: an array with the lower ends and one with
+        the upper ends, of the shape of the values.
 
-        Of exact values both ends are the values. Student's t with the degrees of freedom of the standard errors.
+        confidence: the confidence level (default 0.95).
+
+        The intervals are those of Student's t with the degrees of freedom of the standard errors; for exact
+        values both ends are the values. Raises UsageError for an invalid confidence level.
         """
         if self.std_errors is None:
             return self.values.copy(), self.values.copy()
-        degrees = np.atleast_1d(np.full(1, np.inf) if self.degrees_of_freedom is None else self.degrees_of_freedom)
+        degrees = np.atleast_1d(np.full(1, np.inf) if self.degrees_of_freedom is None
+                                else self.degrees_of_freedom)
         confidence = _checks.number("confidence", confidence)
         factors = _core.interval_factors(confidence, np.ascontiguousarray(degrees, dtype=np.float64))
         if _ROW in self._axes:
@@ -259,16 +360,21 @@ class Explanation:
         half = factors * self.std_errors
         return self.values - half, self.values + half
 
-    def additivity_gap(self):
-        """The largest |Σφ + base − prediction|: 0 but for rounding, where the value is efficient."""
+    def additivity_gap(self) -> float:
+        """Returns the largest |Σφ + base − prediction|, which is 0 except for rounding if the values are
+        efficient.
+
+        Raises DataError if the predictions are missing.
+        """
         if self.predictions is None:
-            raise DataError("predictions is missing; pass predictions=… to Explanation, one for each row and output")
+            raise DataError("predictions is missing; pass predictions=… to Explanation, one for each row and "
+                            "output")
         axes = tuple(place for place, axis in enumerate(self._axes) if axis in (_PLAYER, _OTHER))
         gap = self.values.sum(axis=axes) + self.base_values - self.predictions
         return float(np.abs(gap).max(initial=0.0))
 
-    def importance(self):
-        """The mean size of the values over the rows: players, or players × outputs."""
+    def importance(self) -> Any:
+        """Returns the mean absolute value over the rows, of shape (n_players,) or (n_players, n_outputs)."""
         if _ROW not in self._axes or not len(self):
             return np.abs(self.values) if _ROW not in self._axes else np.zeros(self.shape[1:])
         return np.abs(self.values).mean(axis=0)
@@ -276,17 +382,23 @@ class Explanation:
     # Figures.
 
     @property
-    def plot(self):
-        """The figures, each by its name: `explanation.plot.beeswarm()`."""
+    def plot(self) -> Plots:
+        """The figures, each a method with its name: `explanation.plot.beeswarm()`."""
         from ._plots import Plots
 
         return Plots(self)
 
-    def report(self, path=None, *, interactions=None, title=None, seed=0):
-        """A page in one file: what matters, for whom, and how sure that is. It opens in any browser, without a network.
+    def report(self, path: Path | None = None, *, interactions: Explanation | None = None,
+               title: str | None = None, seed: int = 0) -> Page:
+        """Returns a report as a page in one file, which opens in any browser without a network. Notebooks
+        show it.
 
-        path: where it is written, if anywhere. interactions: the explanation of the same rows with `interactions=True`. seed: of the sample of
-        rows that the page holds, where there are many. Notebooks show what is returned.
+        path: the path of a file that it is written to (default None: it is not written).
+        interactions: the explanation of the same rows with `interactions=True` (default None).
+        title: the title (default None: that of the explanation).
+        seed: the seed of the sample of rows that the page stores if there are many (default 0).
+
+        Raises UsageError for interactions of other features, and DataError if the predictions are missing.
         """
         from ._plots import page
 
@@ -297,7 +409,7 @@ class Explanation:
 
     # Slices.
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Explanation:
         keys = list(key) if isinstance(key, tuple) else [key]
         if Ellipsis in [one for one in keys if one is Ellipsis]:
             at = next(place for place, one in enumerate(keys) if one is Ellipsis)
@@ -310,13 +422,16 @@ class Explanation:
             chosen[_INPUT] = chosen.get(_PLAYER, slice(None))
         of = chosen.get
 
-        def names(given, one):
+        def names(given: Any, one: Any) -> Any:
             if given is None or isinstance(given, str):
                 return given
-            return given[one] if isinstance(one, (int, slice)) else [given[place] for place in np.arange(len(given))[one]]
+            return (given[one] if isinstance(one, (int, slice))
+                    else [given[place] for place in np.arange(len(given))[one]])
 
-        def part(array, *axes):
-            return None if array is None else _part(array, [of(axis, slice(None)) for axis in axes if axis in self._axes or axis == _INPUT])
+        def part(array: Any, *axes: str) -> Any:
+            return (None if array is None else _part(array,
+                                                     [of(axis, slice(None)) for axis in axes
+                                                      if axis in self._axes or axis == _INPUT]))
 
         rows = (_ROW,)
         inputs = names(self.input_names, slice(None))
@@ -330,23 +445,31 @@ class Explanation:
         certificates = self._certificates
         if certificates is not None and _ROW in self._axes:
             row = chosen[_ROW]
-            certificates = certificates[row] if isinstance(row, (int, slice)) else [certificates[place] for place in np.arange(len(certificates))[row]]
+            certificates = (certificates[row] if isinstance(row, (int, slice))
+                            else [certificates[place] for place in np.arange(len(certificates))[row]])
         about = dict(self.about)
         if isinstance(of(_OUTPUT), int) and self.output_names is not None:
             about["more"] = {**about.get("more", {}), "class": self.output_names[of(_OUTPUT)]}
-        return Explanation._of(
-            part(self.values, *self._axes), part(self.base_values, _ROW, _OUTPUT), self._data_part(part),
-            feature_names=names(self.feature_names, of(_PLAYER, slice(None))), input_names=inputs,
-            output_names=names(self.output_names, of(_OUTPUT, slice(None))), predictions=part(self.predictions, _ROW, _OUTPUT),
-            std_errors=part(self.std_errors, *self._axes), evaluations=part(self.evaluations, *rows),
-            degrees_of_freedom=part(self.degrees_of_freedom, *rows), draws=part(self.draws, *rows), certificates=certificates,
-            index=None if self.index is None or _ROW not in self._axes else names(self.index, chosen[_ROW])
-            if isinstance(self.index, (list, tuple)) else self.index[chosen[_ROW]],
-            row_numbers=part(np.arange(self.shape[0]) if self.row_numbers is None else self.row_numbers, *rows) if _ROW in self._axes else self.row_numbers,
-            categories=categories, interactions=self.interactions, about=about,
-            axes=tuple(axis for axis in self._axes if not isinstance(chosen[axis], int)))
+        return Explanation._of(part(self.values, *self._axes), part(self.base_values, _ROW, _OUTPUT),
+                               self._data_part(part),
+                               feature_names=names(self.feature_names, of(_PLAYER, slice(None))),
+                               input_names=inputs,
+                               output_names=names(self.output_names, of(_OUTPUT, slice(None))),
+                               predictions=part(self.predictions, _ROW, _OUTPUT),
+                               std_errors=part(self.std_errors, *self._axes),
+                               evaluations=part(self.evaluations, *rows),
+                               degrees_of_freedom=part(self.degrees_of_freedom, *rows),
+                               draws=part(self.draws, *rows), certificates=certificates,
+                               index=None if self.index is None or _ROW not in self._axes
+                               else names(self.index, chosen[_ROW]) if isinstance(self.index, (list, tuple))
+                               else self.index[chosen[_ROW]],
+                               row_numbers=part(np.arange(self.shape[0]) if self.row_numbers is None
+                                                else self.row_numbers, *rows) if _ROW in self._axes
+                               else self.row_numbers, categories=categories, interactions=self.interactions,
+                               about=about, axes=tuple(axis for axis in self._axes
+                                                       if not isinstance(chosen[axis], int)))
 
-    def _data_part(self, part):
+    def _data_part(self, part: Callable[..., Any]) -> Any:
         if self.data is None:
             return None
         if np.ndim(self.data) == 0:
@@ -356,31 +479,38 @@ class Explanation:
             return part(self.data, _ROW)
         return part(self.data, *((_ROW, _INPUT) if has_rows else (_INPUT,)))
 
-    def _chosen(self, axis, key):
-        """A key of one axis as a number, a slice or an array of places or booleans."""
+    def _chosen(self, axis: str, key: Any) -> _Key:
+        """Returns a key of one axis as a number, a slice or an array of places or booleans."""
         size = self.shape[self._axes.index(axis)]
         if isinstance(key, slice):
             for end in (key.start, key.stop, key.step):
                 if end is not None and not hasattr(type(end), "__index__"):
-                    raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; expected integers, e.g. [0:10]")
+                    raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; expected integers, "
+                                     "e.g. [0:10]")
             if key.step is not None and int(key.step) == 0:
-                raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; expected a step other than 0")
+                raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; expected a step other than "
+                                 "0")
             return key
         if axis in (_PLAYER, _OTHER, _OUTPUT):
             names = self._output_names_or_numbers() if axis == _OUTPUT else self._player_names()
             if isinstance(key, str):
                 return self._named(key, names, axis)
             if isinstance(key, (list, tuple)) and any(isinstance(one, str) for one in key):
-                return np.array([self._named(one, names, axis) if isinstance(one, str) else _checks.whole(axis, one, -size, size - 1) for one in key], dtype=np.intp)
+                return np.array([self._named(one, names, axis) if isinstance(one, str)
+                                 else _checks.whole(axis, one, -size, size - 1) for one in key],
+                                dtype=np.intp)
         is_whole = isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_))
-        if axis == _OUTPUT and not is_whole and (isinstance(key, np.generic) or not hasattr(type(key), "__iter__") and not hasattr(type(key), "__array__")):
+        if axis == _OUTPUT and not is_whole and (isinstance(key, np.generic)
+                                                 or not hasattr(type(key), "__iter__")
+                                                 and not hasattr(type(key), "__array__")):
             # Labels other than texts; a whole number is a place, as it is for NumPy.
             try:
                 return self._named(str(key), names, axis)
             except UsageError:
                 raise
             except Exception as error:  # any object may fail to print itself
-                raise UsageError(f"invalid output {_checks.shown(key)}; expected a number, a name or a label") from error
+                raise UsageError(f"invalid output {_checks.shown(key)}; expected a number, a name or a "
+                                 "label") from error
         if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
             key = int(key)
             if not -size <= key < size:
@@ -389,7 +519,8 @@ class Explanation:
         try:
             found = np.asarray(key)
         except Exception as error:  # whatever an object raises that is made an array
-            raise UsageError(f"invalid {axis}s {_checks.shown(key)}; expected numbers, names, a slice or a mask") from error
+            raise UsageError(f"invalid {axis}s {_checks.shown(key)}; expected numbers, names, a slice or a "
+                             "mask") from error
         if found.dtype == bool:
             if found.shape != (size,):
                 raise UsageError(f"a mask of the shape {found.shape} for {size} {axis}s")
@@ -401,26 +532,27 @@ class Explanation:
         raise UsageError(f"invalid {axis}s {_checks.shown(key)}; expected numbers, names, a slice or a mask")
 
     @staticmethod
-    def _named(name, names, axis):
+    def _named(name: str, names: Sequence[str], axis: str) -> int:
         if name in names:
             return names.index(name)
         meant = nearest(name, names)
         hint = f'the nearest is "{meant}"' if meant is not None else f"there are {listed(names)}"
         raise UsageError(f'there is no {axis} "{name}"; {hint}')
 
-    def _player_names(self):
+    def _player_names(self) -> list[str]:
         if isinstance(self.feature_names, str):
             return [self.feature_names]
         if self.feature_names is not None:
             if _PLAYER in self._axes and len(self.feature_names) != self.shape[self._axes.index(_PLAYER)]:
                 self._check()
             return list(self.feature_names)
-        return [f"f{player}" for player in range(self.shape[self._axes.index(_PLAYER)])] if _PLAYER in self._axes else ["f0"]
+        return ([f"f{player}" for player in range(self.shape[self._axes.index(_PLAYER)])]
+                if _PLAYER in self._axes else ["f0"])
 
-    def _inputs(self):
+    def _inputs(self) -> list[str]:
         return self.input_names if self.input_names is not None else self._player_names()
 
-    def _output_names_or_numbers(self):
+    def _output_names_or_numbers(self) -> list[str]:
         if _OUTPUT not in self._axes:
             return ["0"]
         if self.output_names is not None and not isinstance(self.output_names, str):
@@ -429,15 +561,18 @@ class Explanation:
 
     # The same in whole, with all axes.
 
-    def _whole(self):
-        """Arrays with all axes: values rows × players (× players) × outputs; base and predictions rows × outputs; errors as values."""
+    def _whole(self) -> tuple[Numbers, Numbers, Numbers, Numbers | None]:
+        """Arrays with all axes: values rows × players (× players) × outputs; base and predictions rows ×
+        outputs; errors as values.
+        """
         self._check()
         if self.predictions is None:
-            raise DataError("predictions is missing; pass predictions=… to Explanation, one for each row and output")
+            raise DataError("predictions is missing; pass predictions=… to Explanation, one for each row and "
+                            "output")
         values = np.asarray(self.values, dtype=np.float64)
         wanted = (_ROW, _PLAYER, _OTHER, _OUTPUT) if self.interactions else (_ROW, _PLAYER, _OUTPUT)
 
-        def widened(array, axes):
+        def widened(array: Any, axes: tuple[str, ...]) -> Any:
             if array is None:
                 return None
             array = np.asarray(array)
@@ -448,11 +583,12 @@ class Explanation:
 
         whole = widened(values, wanted)
         if self.interactions and whole.shape[1] != whole.shape[2]:
-            raise UsageError(f"interactions of {whole.shape[1]} with {whole.shape[2]} features; expected the same features in both axes, e.g. [:, names, names]")
+            raise UsageError(f"interactions of {whole.shape[1]} with {whole.shape[2]} features; expected the "
+                             "same features in both axes, e.g. [:, names, names]")
         return (whole, widened(self.base_values, (_ROW, _OUTPUT)), widened(self.predictions, (_ROW, _OUTPUT)),
                 widened(self.std_errors, wanted))
 
-    def _rows_of_data(self):
+    def _rows_of_data(self) -> AnyArray | None:
         if self.data is None:
             return None
         data = np.asarray(self.data)
@@ -461,8 +597,8 @@ class Explanation:
 
     # Other forms.
 
-    def to_shap(self):
-        """A `shap.Explanation`, which all plots of shap take; imports shap."""
+    def to_shap(self) -> Any:
+        """Returns a `shap.Explanation`, for the plots of shap; requires shap."""
         import shap
 
         names = self.feature_names
@@ -477,15 +613,22 @@ class Explanation:
         elif segments is not None:  # a picture of one row, as shap.plots.image wants it
             values, data = values[segments][np.newaxis, :, :, np.newaxis], np.asarray(self.image)[np.newaxis]
             shown, names = data, None
-        found = shap.Explanation(
-            values=values, base_values=_plain(self.base_values), data=None if data is None else np.asarray(data),
-            display_data=None if shown is None or shown is data else np.asarray(shown), feature_names=names,
-            output_names=None if self.output_names is None or _OUTPUT not in self._axes else list(self.output_names),
-            error_std=None)
+        found = shap.Explanation(values=values, base_values=_plain(self.base_values),
+                                 data=None if data is None else np.asarray(data),
+                                 display_data=None if shown is None or shown is data else np.asarray(shown),
+                                 feature_names=names,
+                                 output_names=None if self.output_names is None or _OUTPUT not in self._axes
+                                 else list(self.output_names), error_std=None)
         return found
 
-    def to_shapiq(self, row=None, output=None):
-        """The `shapiq.InteractionValues` of one row and output; imports shapiq."""
+    def to_shapiq(self, row: int | None = None, output: int | str | None = None) -> Any:
+        """Returns one row and output as `shapiq.InteractionValues`; requires shapiq.
+
+        row: the position of the row (default None: the only one). output: the name or number of the output
+        (default None: the only one).
+
+        Raises UsageError if there are several and none is chosen.
+        """
         import shapiq
 
         one = self
@@ -498,7 +641,8 @@ class Explanation:
                 raise UsageError(f"there are {one.shape[-1]} outputs, and shapiq holds one: give output")
             one = one[..., output]
         count = one.shape[0]
-        lookup, values = {(): 0}, [float(one.base_values)]
+        lookup: dict[tuple[int, ...], int] = {(): 0}
+        values = [float(one.base_values)]
         players = np.diagonal(one.values) if one.interactions else one.values
         for player in range(count):
             lookup[(player,)] = len(values)
@@ -511,13 +655,15 @@ class Explanation:
                     values.append(double * float(one.values[i, j]))
         index = {None: "SV" if self.value == "shapley" else "BV" if self.value == "banzhaf" else "SV",
                  "index": "SII" if self.value == "shapley" else "BII", "remainder": "k-SII"}[one.interactions]
-        return shapiq.InteractionValues(
-            values=np.array(values), index=index, max_order=2 if one.interactions else 1, min_order=0, n_players=count, interaction_lookup=lookup,
-            estimated=one.std_errors is not None, estimation_budget=None if one.evaluations is None else int(one.evaluations),
-            baseline_value=float(one.base_values))
+        return shapiq.InteractionValues(values=np.array(values), index=index,
+                                        max_order=2 if one.interactions else 1, min_order=0, n_players=count,
+                                        interaction_lookup=lookup, estimated=one.std_errors is not None,
+                                        estimation_budget=None if one.evaluations is None
+                                        else int(one.evaluations), baseline_value=float(one.base_values))
 
-    def _columns(self):
-        """The columns that the command writes: a line for each row and output (and player, of interactions)."""
+    def _columns(self) -> dict[str, AnyArray]:
+        """The columns that the command writes: a line for each row and output (and player, of interactions).
+        """
         values, base, predictions, errors = self._whole()
         rows, outputs = values.shape[0], values.shape[-1]
         names, numbers = self._player_names(), self._row_numbers(rows)
@@ -540,11 +686,17 @@ class Explanation:
                 columns[f"std error of {name}"] = errors[:, player, :].ravel()
         return columns
 
-    def _row_numbers(self, rows):
+    def _row_numbers(self, rows: int) -> AnyArray:
         return np.arange(rows) if self.row_numbers is None else np.atleast_1d(self.row_numbers)
 
-    def to_frame(self, library="pandas"):
-        """A data frame of pandas or polars, with the columns that the command writes: row, (output,) base, prediction, the players."""
+    def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """Returns a data frame with the columns that the command writes: row, (output,) base, prediction and
+        the players.
+
+        library: "pandas" (the default) or "polars", which has to be installed.
+
+        Raises UsageError for another library, and DataError if the predictions are missing.
+        """
         _checks.choice("library", library, ("pandas", "polars"))
         columns = self._columns()
         if library == "polars":
@@ -558,37 +710,44 @@ class Explanation:
             frame.index = pandas.Index(self.index).repeat(len(frame) // max(len(self.index), 1))
         return frame
 
-    def to_arrow(self):
-        """A table of pyarrow with the same columns."""
+    def to_arrow(self) -> Any:
+        """Returns a `pyarrow.Table` with the columns of `to_frame`; requires pyarrow."""
         import pyarrow
 
         return pyarrow.table({name: pyarrow.array(column) for name, column in self._columns().items()})
 
     # Files.
 
-    def save(self, path):
-        """Writes the explanation as `apportion explain --format json` does; gzipped where the path ends in .gz. A path that ends as files of another
-        format do, such as .csv, is refused.
+    def save(self, path: Path) -> None:
+        """Writes the explanation as `apportion explain --format json` does.
 
-        The file is written under a temporary name and renamed, so that none is left half written.
+        path: the path of the file. If it ends in .gz, the file is gzipped; an ending of another format, such
+            as .csv, is refused.
+
+        The file is written under a temporary name and renamed, so it is never half written. Raises UsageError
+        for a path of another format, and DataError for an explanation without predictions or with infinite
+        numbers.
         """
         import json
 
         path = _checks.path("path", path)
         if path.lower().removesuffix(".gz").endswith(_OTHER_FORMATS):
-            raise UsageError(f"{path}: an explanation is saved as JSON, in a file that ends in .json or .json.gz; to_frame() and to_arrow() make tables, "
-                             "report() a page, plot.figure() figures")
+            raise UsageError(f"{path}: an explanation is saved as JSON, in a file that ends in .json or "
+                             ".json.gz; to_frame() and to_arrow() make tables, report() a page, "
+                             "plot.figure() figures")
         try:
-            content = json.dumps(self._document(), separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode() + b"\n"
+            content = (json.dumps(self._document(), separators=(",", ":"), allow_nan=False,
+                                  ensure_ascii=False).encode() + b"\n")
         except ValueError as error:
-            raise DataError(f"the explanation holds an infinite number, which JSON cannot say: {error}") from error
+            raise DataError("the explanation holds an infinite number, which JSON cannot say: "
+                            f"{error}") from error
         if path.endswith(".gz"):
             import gzip
 
             content = gzip.compress(content, mtime=0)
         write_whole(path, content)
 
-    def _document(self):
+    def _document(self) -> dict[str, Any]:
         about = self.about
         values, base, predictions, errors = self._whole()
         head = {"value": about.get("value") or "shapley", "game": about.get("game") or "marginal"}
@@ -617,7 +776,7 @@ class Explanation:
             certificates = [certificates]
         explanations = []
         for row in range(len(values)):
-            said = {"row": int(numbers[row])}
+            said: dict[str, Any] = {"row": int(numbers[row])}
             if ids is not None:
                 said["id"] = str(ids[row] if np.ndim(ids) or isinstance(ids, (list, tuple)) else ids)
             said["base"], said["prediction"] = _numbers(base[row]), _numbers(predictions[row])
@@ -625,14 +784,16 @@ class Explanation:
             if errors is not None:
                 said["std_errors"] = _nested(errors[row])
             if data is not None:
-                said["input"] = [_word(self.categories[feature], number) if feature in self.categories else _input(number)
-                                 for feature, number in enumerate(data[row])]
+                said["input"] = [_word(self.categories[feature], number) if feature in self.categories
+                                 else _input(number) for feature, number in enumerate(data[row])]
             if not self.interactions:
-                said["evaluations"] = 0 if self.evaluations is None else int(np.atleast_1d(self.evaluations)[row])
+                said["evaluations"] = (0 if self.evaluations is None
+                                       else int(np.atleast_1d(self.evaluations)[row]))
                 draws = None if self.draws is None else int(np.atleast_1d(self.draws)[row])
                 if draws is not None and draws >= 0:
                     said["draws"] = draws
-                degrees = None if self.degrees_of_freedom is None else float(np.atleast_1d(self.degrees_of_freedom)[row])
+                degrees = (None if self.degrees_of_freedom is None
+                           else float(np.atleast_1d(self.degrees_of_freedom)[row]))
                 if degrees is not None and np.isfinite(degrees):
                     said["degrees_of_freedom"] = degrees
                 if certificates is not None and certificates[row] is not None:
@@ -642,8 +803,15 @@ class Explanation:
         return head
 
     @classmethod
-    def load(cls, path):
-        """Opens what `save` or the command wrote: `apportion explain --format json` or `jsonl`, gzipped or not."""
+    def load(cls, path: Path) -> Explanation:
+        """Returns the explanation in a file that `save` wrote, or `apportion explain --format json` or
+        `jsonl`.
+
+        path: the path of the file, which may be gzipped.
+
+        Raises DataError for any other file, also for one with a summary (`--summary`) or with a part of the
+        values (`--top`), and OSError if the file cannot be read.
+        """
         path = _checks.path("path", path)
         with open(path, "rb") as file:
             content = file.read()
@@ -658,35 +826,43 @@ class Explanation:
         return cls._of_text(content, path)
 
     @classmethod
-    def _of_text(cls, content, name):
+    def _of_text(cls, content: bytes, name: str) -> Explanation:
         try:
             found = cls._parsed(content, name)
             _check_shapes(found)
             found._check()
         except DataError:
             raise
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError,
+                RecursionError) as error:
             what = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
             raise DataError(f"{name} holds no results of explain in JSON, or damaged ones: {what}") from error
         return found
 
     @classmethod
-    def _parsed(cls, content, name):
+    def _parsed(cls, content: bytes, name: str) -> Explanation:
         import json
 
         try:
             first, _, rest = content.partition(b"\n")
             head = json.loads(first)
-            if "explanations" not in head:
+            is_summary = "summary" in head
+            if not is_summary and "explanations" not in head:
                 head["explanations"] = [json.loads(line) for line in rest.splitlines() if line.strip()]
             features = head["features"]
-            lines = head["explanations"]
+            lines = [] if is_summary else head["explanations"]
         except (ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{name} holds no results of explain in JSON, or only a part of them: {error}") from error
+            raise DataError(f"{name} holds no results of explain in JSON, or only a part of them: "
+                            f"{error}") from error
+        # Lines of a summary belong to features, others to rows.
+        if is_summary or lines and all("row" not in line and "values" not in line for line in lines):
+            raise DataError(f"{name} contains a summary over all rows instead of the values of each row; "
+                            "rerun apportion explain without --summary")
         if any("values" not in line for line in lines):
-            raise DataError(f"{name} tells a part of each row alone (--top, --summary); write all values")
+            raise DataError(f"{name} does not contain all values of each row; rerun apportion explain "
+                            "without --top and without a named interaction index")
 
-        def stacked(key):
+        def stacked(key: str) -> Numbers:
             return np.array([_holed(line[key]) for line in lines], dtype=np.float64)
 
         try:
@@ -697,30 +873,38 @@ class Explanation:
         form = head.get("interactions")
         if not lines:
             values = np.empty((0, len(features)) + ((len(features),) if form else ()))
-        data, categories = _read_inputs([line["input"] for line in lines]) if lines and "input" in lines[0] else (None, {})
-        known = {"value", "game", "interactions", "method", "same_as", "budget", "accuracy", "seed", "classes", "features", "groups", "input_names",
-                 "explanations"}
-        return cls._of(
-            values, base, data, feature_names=features, input_names=head.get("input_names"), output_names=head.get("classes", head.get("class")),
-            predictions=predictions, std_errors=errors, evaluations=np.array([line.get("evaluations", 0) for line in lines], dtype=np.int64),
-            draws=np.array([line.get("draws", -1) for line in lines], dtype=np.int64),
-            degrees_of_freedom=np.array([line.get("degrees_of_freedom", np.inf) for line in lines], dtype=np.float64),
-            certificates=[line.get("certificate") for line in lines] if any("certificate" in line for line in lines) else None,
-            index=[_label(line["id"]) for line in lines] if lines and "id" in lines[0] else None,
-            row_numbers=np.array([line["row"] for line in lines], dtype=np.int64), categories=categories, interactions=form,
-            about={**{key: head.get(key) for key in ("value", "game", "method", "same_as", "budget", "accuracy", "seed", "groups")},
-                   "more": {key: value for key, value in head.items() if key not in known}})
+        data, categories = (_read_inputs([line["input"] for line in lines]) if lines and "input" in lines[0]
+                            else (None, {}))
+        known = {"value", "game", "interactions", "method", "same_as", "budget", "accuracy", "seed",
+                 "classes", "features", "groups", "input_names", "explanations"}
+        return cls._of(values, base, data, feature_names=features, input_names=head.get("input_names"),
+                       output_names=head.get("classes", head.get("class")), predictions=predictions,
+                       std_errors=errors, evaluations=np.array([line.get("evaluations", 0) for line in lines],
+                                                               dtype=np.int64),
+                       draws=np.array([line.get("draws", -1) for line in lines], dtype=np.int64),
+                       degrees_of_freedom=np.array([line.get("degrees_of_freedom", np.inf) for line in lines],
+                                                   dtype=np.float64),
+                       certificates=[line.get("certificate") for line in lines]
+                       if any("certificate" in line for line in lines) else None,
+                       index=[_label(line["id"]) for line in lines] if lines and "id" in lines[0] else None,
+                       row_numbers=np.array([line["row"] for line in lines], dtype=np.int64),
+                       categories=categories, interactions=form,
+                       about={**{key: head.get(key)
+                                 for key in ("value", "game", "method", "same_as", "budget", "accuracy",
+                                             "seed", "groups")},
+                              "more": {key: value for key, value in head.items() if key not in known}})
 
     # For people.
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         what = f"{self.interactions} interactions" if self.interactions else "values"
         axes = " × ".join(f"{size} {axis}s" for axis, size in zip(self._axes, self.shape)) or "one value"
         lines = [f"Explanation: {self.value} {what}, {self.game} game, method {self.method}", f"  {axes}"]
         if self.output not in (None, "output of the function"):
             lines[-1] += f", output: {self.output}"
         if self._axes == (_PLAYER,) and not self.interactions:
-            base, prediction = float(self.base_values), float(self.predictions) if self.predictions is not None else float("nan")
+            base = float(self.base_values)
+            prediction = float(self.predictions) if self.predictions is not None else float("nan")
             lines.append(f"  base {base:.6g}, prediction {prediction:.6g}")
             names = self._player_names()
             width = max((len(name) for name in names), default=0)
@@ -733,11 +917,12 @@ class Explanation:
             sizes = self.importance()
             sizes = sizes.sum(axis=-1) if sizes.ndim > 1 else sizes
             names = self._player_names()
-            most = ", ".join(f"{names[player]} {sizes[player]:.4g}" for player in np.argsort(-sizes, kind="stable")[:5])
+            most = ", ".join(f"{names[player]} {sizes[player]:.4g}"
+                             for player in np.argsort(-sizes, kind="stable")[:5])
             lines.append(f"  mean size: {most}")
         return "\n".join(lines)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         from html import escape
 
         if self.interactions or _PLAYER not in self._axes:
@@ -757,25 +942,28 @@ class Explanation:
         for player in np.argsort(-np.abs(sizes), kind="stable")[:20]:
             width = 160 * abs(float(sizes[player])) / largest
             colour = "#ff0d57" if sizes[player] >= 0 else "#1e88e5"
-            lines.append(f"<tr><td>{escape(names[player])}</td><td style='text-align:right'>{float(sizes[player]):.6g}</td><td>"
-                         f"<div style='background:{colour};height:0.8em;width:{width:.0f}px'></div></td></tr>")
-        head = f"{escape(str(self.value))} values, {escape(str(self.game))} game, method {escape(str(self.method))}"
+            lines.append(f"<tr><td>{escape(names[player])}</td><td "
+                         f"style='text-align:right'>{float(sizes[player]):.6g}</td><td><div "
+                         f"style='background:{colour};height:0.8em;width:{width:.0f}px'></div></td></tr>")
+        head = (f"{escape(str(self.value))} values, {escape(str(self.game))} game, method "
+                f"{escape(str(self.method))}")
         return f"<div><b>{head}</b><br>{escape(note)}<table>{''.join(lines)}</table></div>"
 
 
 # The axes of the arrays besides those of the data; None for those of the values.
-_AXES_OF = {"base_values": (_ROW, _OUTPUT), "predictions": (_ROW, _OUTPUT), "std_errors": None, "evaluations": (_ROW,), "degrees_of_freedom": (_ROW,),
-            "draws": (_ROW,), "row_numbers": (_ROW,)}
+_AXES_OF = {"base_values": (_ROW, _OUTPUT), "predictions": (_ROW, _OUTPUT), "std_errors": None,
+            "evaluations": (_ROW,), "degrees_of_freedom": (_ROW,), "draws": (_ROW,), "row_numbers": (_ROW,)}
 
 
-def _owned_categories(given):
+def _owned_categories(given: Any) -> dict[int, list[Any]]:
     try:
         return {feature: list(words) for feature, words in (given or {}).items()}
     except Exception as error:  # whatever an iterator raises
-        raise UsageError(f"invalid categories {_checks.shown(given)}; expected a dictionary from the number of a feature to the list of its categories") from error
+        raise UsageError(f"invalid categories {_checks.shown(given)}; expected a dictionary from the number "
+                         "of a feature to the list of its categories") from error
 
 
-def _are_groups(given):
+def _are_groups(given: Any) -> bool:
     """Returns whether groups are lists of names, within each other or not."""
     if given is None:
         return True
@@ -789,7 +977,7 @@ def _are_groups(given):
     return all(isinstance(group, (list, tuple)) for group in given)
 
 
-def _length(given):
+def _length(given: Any) -> int | None:
     """Returns how many entries labels have; None for what is not a sequence of labels."""
     if isinstance(given, (str, bytes, dict, set, frozenset)):
         return None
@@ -799,7 +987,7 @@ def _length(given):
         return None
 
 
-def _array(name, given, shape=None, dtype=np.float64):
+def _array(name: str, given: Any, shape: tuple[int, ...] | None = None, dtype: Any = np.float64) -> Any:
     """Returns numbers as a new array; of a shape, if a number or one for each output is given."""
     if given is None:
         if name in ("values", "base_values"):
@@ -812,30 +1000,34 @@ def _array(name, given, shape=None, dtype=np.float64):
                 raise ValueError("expected integers")
             found = found.astype(dtype)
     except Exception as error:  # whatever an object raises that is made an array
-        raise DataError(f"invalid {name} {_checks.shown(given)} ({error}); expected an array of numbers") from error
+        raise DataError(f"invalid {name} {_checks.shown(given)} ({error}); expected an array of "
+                        "numbers") from error
     if shape is not None and (found.ndim == 0 or len(shape) == 2 and found.shape == shape[1:]):
         found = np.array(np.broadcast_to(found, shape))
     return found
 
 
-def _are_numbers(array):
-    return isinstance(array, (int, float, np.number)) or isinstance(array, np.ndarray) and array.dtype.kind in "fiu"
+def _are_numbers(array: Any) -> bool:
+    return (isinstance(array, (int, float, np.number)) or isinstance(array, np.ndarray)
+            and array.dtype.kind in "fiu")
 
 
-def load(path):
-    """Opens an explanation that `Explanation.save` or the command wrote."""
+def load(path: Path) -> Explanation:
+    """Returns the explanation in a file; `Explanation.load` describes the argument and the errors."""
     return Explanation.load(path)
 
 
-def _check_shapes(found):
+def _check_shapes(found: Explanation) -> None:
     """Refuses results whose parts do not belong together."""
     names, inputs, outputs = found.feature_names, found.input_names, found.output_names
-    if not _are_names(names) or not (inputs is None or _are_names(inputs)) or not (outputs is None or isinstance(outputs, str) or _are_names(outputs)):
+    if (not _are_names(names) or not (inputs is None or _are_names(inputs))
+            or not (outputs is None or isinstance(outputs, str) or _are_names(outputs))):
         raise ValueError("names of features and classes are texts")
     rows, players = len(found.values), len(names)
     shape = (rows, players) + ((players,) if found.interactions else ())
     several = found.values.shape[len(shape) :]
-    if found.interactions not in (None, "index", "remainder") or found.values.shape != shape + several or len(several) > 1:
+    if found.interactions not in (None, "index",
+                                  "remainder") or found.values.shape != shape + several or len(several) > 1:
         raise ValueError(f"values of the shape {found.values.shape} for {rows} rows and {players} features")
     if rows and any(array.shape != (rows, *several) for array in (found.base_values, found.predictions)):
         raise ValueError("base and prediction are not one for each row and class")
@@ -848,15 +1040,16 @@ def _check_shapes(found):
     arrays = [found.values, found.base_values, found.predictions, found.std_errors]
     if any(np.isinf(array).any() for array in arrays if array is not None):
         raise ValueError("numbers beyond what a double holds")
-    if found._certificates is not None and not all(one is None or isinstance(one, dict) for one in found._certificates):
+    if found._certificates is not None and not all(one is None or isinstance(one, dict)
+                                                   for one in found._certificates):
         raise ValueError("certificates are objects")
 
 
-def _are_names(names):
+def _are_names(names: Any) -> bool:
     return isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)
 
 
-def _as_dict(certificate):
+def _as_dict(certificate: Any) -> Any:
     if not isinstance(certificate, str):
         return certificate
     import json
@@ -864,7 +1057,7 @@ def _as_dict(certificate):
     return json.loads(certificate)
 
 
-def _part(array, keys):
+def _part(array: Any, keys: Sequence[_Key]) -> Any:
     """A part of an array, by a key for each axis, which do not act together as NumPy's do."""
     if np.ndim(array) == 0:
         return array
@@ -874,11 +1067,11 @@ def _part(array, keys):
     return array
 
 
-def _plain(number):
+def _plain(number: Any) -> Any:
     return float(number) if np.ndim(number) == 0 else np.array(number)
 
 
-def _word(words, code):
+def _word(words: Sequence[Any], code: float) -> Any:
     if code != code:
         return None
     if np.isinf(code):
@@ -894,19 +1087,19 @@ def _word(words, code):
 _INFINITE = {"Infinity": np.inf, "-Infinity": -np.inf}
 
 
-def _input(number):
+def _input(number: float) -> str | float | None:
     return ("Infinity" if number > 0 else "-Infinity") if np.isinf(number) else _number(number)
 
 
-def _number(number):
+def _number(number: float) -> float | None:
     return None if number != number else float(number)
 
 
-def _numbers(numbers):
+def _numbers(numbers: Numbers) -> Any:
     return _number(numbers[0]) if len(numbers) == 1 else [_number(number) for number in numbers]
 
 
-def _nested(values):
+def _nested(values: Numbers) -> Any:
     """Players (× players) × outputs as lists; a number in the place of a list of one output."""
     values = values[..., 0] if values.shape[-1] == 1 else values
     if not np.isnan(values).any():
@@ -914,28 +1107,30 @@ def _nested(values):
     return _with_holes(values.tolist())
 
 
-def _with_holes(numbers):
+def _with_holes(numbers: Any) -> Any:
     return [_with_holes(number) for number in numbers] if isinstance(numbers, list) else _number(numbers)
 
 
-def _holed(numbers):
+def _holed(numbers: Any) -> Any:
     if isinstance(numbers, list):
         return [_holed(number) for number in numbers]
     return np.nan if numbers is None else numbers
 
 
-def _label(given):
+def _label(given: Any) -> Any:
     if not isinstance(given, (str, int, float)):
         raise ValueError(f"the id of a row is {_checks.shown(given)}, expected a string")
     return given
 
 
-def _read_inputs(lines):
+def _read_inputs(lines: Sequence[Sequence[Any]]) -> tuple[Numbers, dict[int, list[Any]]]:
     """Inputs as numbers, words by their codes in the order in which they come."""
-    categories, data = {}, np.empty((len(lines), len(lines[0])))
+    categories: dict[int, dict[tuple[type, Any], int]] = {}
+    data = np.empty((len(lines), len(lines[0])))
     if any(not isinstance(cell, (str, int, float, type(None))) for line in lines for cell in line):
         raise ValueError("inputs are numbers, strings or null")
-    words_of = {feature for line in lines for feature, cell in enumerate(line) if isinstance(cell, str) and cell not in _INFINITE}
+    words_of = {feature for line in lines for feature, cell in enumerate(line) if isinstance(cell, str)
+                and cell not in _INFINITE}
     for row, line in enumerate(lines):
         for feature, cell in enumerate(line):
             if isinstance(cell, str) and feature not in words_of:

@@ -2,11 +2,15 @@
 import os
 
 from . import _core
+from ._types import Path
 
 
-def write_whole(path, content):
-    """Writes a file under a temporary name and renames it. Links are followed, the mode and the owner of a file that is replaced are kept; devices,
-    pipes and `/dev/fd/N` are written to."""
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file under a temporary name and renames it.
+
+    Links are followed, and the mode and the owner of a file that is replaced are kept. Devices, pipes and
+    `/dev/fd/N` are written to directly.
+    """
     mode = _core.write_file(os.fspath(path), content)
     if mode is not None:
         with open(path, mode) as file:

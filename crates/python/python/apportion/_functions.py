@@ -1,14 +1,20 @@
 """Models that are called: any callable, estimators by their predictions, modules of torch and keras."""
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _tables
 from ._data import real_numbers
 from ._errors import CallError, Error, ModelError, of_call
-from ._outputs import outputs
+from ._outputs import Output, outputs
+from ._types import Model, Numbers
+
+if TYPE_CHECKING:
+    from ._schema import Schema
+    from ._tables import LibraryTable
 
 # Rows of one call of a check.
 _ROWS = 4096
@@ -20,30 +26,36 @@ _TOLERANCE_OF_SINGLE = 1e-4
 class Function:
     """A model as a function from rows × features to rows × outputs numbers, which it returns flat.
 
-    The model is called with tables of the library that the background came in, with the same columns, types and cells (`schema`).
+    The model is called with tables of the library that the background came in, with the same columns, types
+    and cells (`schema`).
     """
 
-    def __init__(self, model, method=None):
+    def __init__(self, model: Model, method: str | None = None) -> None:
         self.ways = outputs(model, method)
         self.name = getattr(model, "__name__", None) or type(model).__name__
-        self.schema = self.outputs = None
+        self.schema: Schema | None = None
+        self.outputs: int | None = None
         # Whether it is called with arrays, whatever came in.
         self.takes_arrays = False
-        self.output_names, self.about, self.notes = self.ways[0].names, self.ways[0].about, []
-        self.warnings = []
+        self.way, self.output_names, self.about = self.ways[0], self.ways[0].names, self.ways[0].about
+        self.notes: list[str] = []
+        self.warnings: list[str] = []
 
-    def taking(self, schema):
+    def taking(self, schema: Schema) -> Function:
         """Returns the same model, called with tables of this schema."""
         other = copy.copy(self)
         other.schema = schema.as_arrays() if self.takes_arrays else schema
         return other
 
-    def settle(self, rows):
-        """Chooses the output that is explained, by calling the model with some rows, twice: the answers have to be the same."""
+    def settle(self, rows: Numbers) -> None:
+        """Chooses the output that is explained, by calling the model with some rows, twice: the answers have
+        to be the same.
+        """
         try:
             first = self._first_answer(rows)
         except CallError as error:
-            library, arrays = self.schema.template.library, self.schema.as_arrays()
+            library = None if self.schema is None else self.schema.template.library
+            arrays = None if self.schema is None else self.schema.as_arrays()
             if library not in ("polars", "pyarrow") or arrays is None:
                 raise
             self.schema, self.takes_arrays = arrays, True
@@ -53,15 +65,17 @@ class Function:
                 raise error from error.__cause__
             self._note(f"{self.name} is called with NumPy arrays, since it raises for tables of {library}")
         again = self._answer(rows.copy())
-        if first.shape != again.shape or not np.allclose(first, again, rtol=_TOLERANCE, atol=1e-9, equal_nan=True):
-            raise ModelError(f"{self.name} gave two answers for the same rows: a game is a function; fix its seed, or set it to evaluate")
+        if (first.shape != again.shape
+                or not np.allclose(first, again, rtol=_TOLERANCE, atol=1e-9, equal_nan=True)):
+            raise ModelError(f"{self.name} gave two answers for the same rows: a game is a function; fix its "
+                             "seed, or set it to evaluate")
         self.outputs = 1 if first.ndim == 1 else first.shape[1]
         if self.output_names is not None and len(self.output_names) != self.outputs:
             self.output_names = None
         self._check(first, rows)
 
-    def _first_answer(self, rows):
-        failed = None
+    def _first_answer(self, rows: Numbers) -> Numbers:
+        failed: Error | None = None
         for way in self.ways:
             try:
                 self.way, self.output_names, self.about = way, way.names, way.about
@@ -75,24 +89,31 @@ class Function:
                 self._note(f"{way.about} is explained, since {failed}")
             return answer
         self.way = self.ways[0]
+        assert failed is not None
         raise failed
 
-    def _note(self, note):
+    def _note(self, note: str) -> None:
         self.notes, self.warnings = [*self.notes, note], [*self.warnings, note]
 
-    def check(self, table, values, what):
-        """Raises unless the model predicts for rows as they are passed on what it predicts for the rows as they were given."""
+    def check(self, table: LibraryTable, values: Numbers, what: str) -> None:
+        """Raises unless the model predicts for rows as they are passed on what it predicts for the rows as
+        they were given.
+        """
         if not table.as_given or self.takes_arrays:
             return
-        schema, places = self.schema, self.schema.places(table, what)
+        schema = self.schema
+        assert schema is not None
+        places = schema.places(table, what)
         is_own = type(table) is type(schema.template)
         for start in range(0, table.length, _ROWS):
             part = values[start : start + _ROWS]
             passed = self._answer(part.copy())
             try:
-                given = self._numbers(self.way.call(_tables.copied(table.select(places), start, start + _ROWS)), len(part))
+                rows = _tables.copied(table.select(places), start, start + _ROWS)
+                given = self._numbers(self.way.call(rows), len(part))
             except Exception as error:  # anything that a model may raise
-                if is_own and all(table.dtype(place) == schema.template.dtype(feature) for feature, place in enumerate(places)):
+                if is_own and all(table.dtype(place) == schema.template.dtype(feature)
+                                  for feature, place in enumerate(places)):
                     raise of_call(self.name, error).with_traceback(error.__traceback__) from error
                 # It takes rows like those of the background, and these are made so.
                 return
@@ -100,26 +121,30 @@ class Function:
                 return
             self._compare(table, start, given, passed, what)
 
-    def _compare(self, table, start, given, passed, what):
+    def _compare(self, table: LibraryTable, start: int, given: Numbers, passed: Numbers, what: str) -> None:
         scale = np.maximum(np.abs(given), np.abs(passed)).max(axis=0, initial=0.0)
-        single = any(np.dtype(str(kind)).itemsize < 8 for kind in _float_types(table)) if _float_types(table) else False
+        single = bool(_float_types(table))
         differs = np.abs(given - passed) > 1e-9 + (_TOLERANCE_OF_SINGLE if single else _TOLERANCE) * scale
         differs |= np.isnan(given) != np.isnan(passed)
         if not differs.any():
             return
         rows = np.flatnonzero(differs.reshape(len(given), -1).any(axis=1))
-        shown = "; ".join(f"row {start + row}: {_shown(given[row])} as given, {_shown(passed[row])} as passed on" for row in rows[:3])
-        raise ModelError(f"{self.name} predicts something else for {what} as it is passed on to it ({len(rows)} of {len(given)} rows; {shown}); pass {what} and the "
-                         "background with the same types as in training, or check=False to explain the rows as they are passed on")
+        shown = "; ".join(f"row {start + row}: {_shown(given[row])} as given, {_shown(passed[row])} as "
+                          "passed on" for row in rows[:3])
+        raise ModelError(f"{self.name} predicts something else for {what} as it is passed on to it "
+                         f"({len(rows)} of {len(given)} rows; {shown}); pass {what} and the background with "
+                         "the same types as in training, or check=False to explain the rows as they are "
+                         "passed on")
 
-    def __call__(self, rows):
+    def __call__(self, rows: Numbers) -> Numbers:
         answer = self._answer(rows)
         if (1 if answer.ndim == 1 else answer.shape[1]) != self.outputs:
-            raise ModelError(f"{self.name} returned an array of shape {answer.shape} for {len(rows)} rows, after {self.outputs} outputs before")
+            raise ModelError(f"{self.name} returned an array of shape {answer.shape} for {len(rows)} rows, "
+                             f"after {self.outputs} outputs before")
         self._check(answer, rows)
         return answer.ravel()
 
-    def _answer(self, rows):
+    def _answer(self, rows: Numbers) -> Numbers:
         """Returns what the model predicts for rows, which it may change."""
         given = self.schema.table(rows) if self.schema is not None else rows
         try:
@@ -130,7 +155,7 @@ class Function:
             raise of_call(self.name, error).with_traceback(error.__traceback__) from error
         return self._numbers(answer, len(rows))
 
-    def _numbers(self, answer, count):
+    def _numbers(self, answer: Any, count: int) -> Numbers:
         if isinstance(answer, (list, tuple)) and len(answer) and all(np.ndim(part) == 2 for part in answer):
             # One array for each target.
             answer = np.concatenate([np.asarray(part) for part in answer], axis=1)
@@ -145,34 +170,39 @@ class Function:
         try:
             answer = real_numbers(answer)
         except (TypeError, ValueError) as error:
-            raise ModelError(f"{self.name} returned something that is not an array of numbers: {error}; for classes pass predict_proba") from error
+            raise ModelError(f"{self.name} returned something that is not an array of numbers: {error}; for "
+                             "classes pass predict_proba") from error
         if answer.ndim == 2 and answer.shape[1] == 1:
             answer = answer[:, 0]
         if answer.ndim not in (1, 2) or len(answer) != count:
-            raise ModelError(f"{self.name} returned an array of shape {answer.shape} for {count} rows, expected (n_rows,) or (n_rows, n_outputs)")
+            raise ModelError(f"{self.name} returned an array of shape {answer.shape} for {count} rows, "
+                             "expected (n_rows,) or (n_rows, n_outputs)")
         return np.ascontiguousarray(answer)
 
-    def _check(self, answer, rows):
+    def _check(self, answer: Numbers, rows: Numbers) -> None:
         if not np.isfinite(answer).all():
             row = int(np.argmin(np.isfinite(answer.reshape(len(rows), -1)).all(axis=1)))
             value = answer.reshape(len(rows), -1)[row]
-            raise ModelError(f"{self.name} returned {value[~np.isfinite(value)][0]} for the row {self._row(np.asarray(rows)[row])}; a game needs "
-                             "finite values, so check the model at that row")
+            raise ModelError(f"{self.name} returned {value[~np.isfinite(value)][0]} for the row "
+                             f"{self._row(np.asarray(rows)[row])}; values must be finite, so check the "
+                             "model for this row")
 
-    def _row(self, row):
+    def _row(self, row: Numbers) -> list[Any]:
         """Returns a row as it is shown in messages."""
         if self.schema is None:
             return row.tolist()
         values, categories = self.schema.shown(row[None].astype(np.float64))
-        cells = [categories[feature][int(cell)] if feature in categories and cell == cell else cell for feature, cell in enumerate(values[0].tolist())]
+        cells = [categories[feature][int(cell)] if feature in categories and cell == cell else cell
+                 for feature, cell in enumerate(values[0].tolist())]
         return cells
 
 
-def _float_types(table):
-    """Returns the types of floats in a table."""
+def _float_types(table: LibraryTable) -> list[str]:
+    """Returns the types of floats in a table that have less than 64 bits."""
     kinds = {str(table.dtype(place)).removeprefix("torch.").lower() for place in range(table.width)}
     return [kind for kind in kinds if kind in ("float16", "float32")]
 
 
-def _shown(numbers):
-    return f"{float(numbers):.9g}" if np.ndim(numbers) == 0 else str([float(f"{number:.9g}") for number in numbers[:6]])
+def _shown(numbers: Any) -> str:
+    return (f"{float(numbers):.9g}" if np.ndim(numbers) == 0
+            else str([float(f"{number:.9g}") for number in numbers[:6]]))

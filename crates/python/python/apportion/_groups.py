@@ -1,6 +1,8 @@
 """Groups of features and graphs on them, as they are given: by name or number."""
 import operator
 import re
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,19 +11,29 @@ from ._data import Wanted, table
 from ._errors import UsageError
 from ._names import place
 from ._threads import pool
+from ._types import Numbers, Rows
 
 # Maximum nesting depth of groups, as in the command.
 _MAX_DEPTH = 120
-_GROUPS = 'expected lists of features, a dictionary of such lists, or a string such as "age,sex;bmi" or "auto"'
+_GROUPS = ('expected lists of features, a dictionary of such lists, or a string such as "age,sex;bmi" or '
+           '"auto"')
 _GRAPH = 'expected "line", "grid=4x5", or pairs of features such as [("age", "sex")]'
 
 
-def groups(X, *, count=None, tree=False, dependence=None, linkage=None, threads=None):
-    """Groups of features that depend on each other, found in data: lists of their names (or numbers, where there are none).
+def groups(X: Rows, *, count: int | None = None, tree: bool = False, dependence: str | None = None,
+           linkage: str | None = None, threads: int | None = None) -> list[Any]:
+    """Returns groups of features that depend on each other in data.
 
-    X: rows × features.
-    count: how many groups; by default as many as are significant. With tree=True groups within groups.
-    dependence: spearman, mutual-information, nearest-neighbours or mic. linkage: average, single or complete.
+    X: a data frame or an array of shape (n_rows, n_features).
+    count: the number of groups; by default as many as are significant.
+    tree: whether groups are nested: the whole dendrogram as groups within groups (default False).
+    dependence: the measure of dependence: "spearman" (the default), "mutual-information",
+        "nearest-neighbours" or "mic".
+    linkage: how clusters are merged: "average" (the default), "single" or "complete".
+    threads: the number of threads; by default as `set_threads` specifies.
+
+    Returns a list of groups, each a list of the names of its features, or of their numbers if X has no names.
+    Raises DataError for rows that cannot be used, and UsageError for invalid options.
 
     >>> import numpy as np, apportion
     >>> row = np.arange(100.0)
@@ -29,18 +41,19 @@ def groups(X, *, count=None, tree=False, dependence=None, linkage=None, threads=
     [[0, 2], [1]]
     """
     count, tree = _checks.whole("count", count, 1, optional=True), _checks.flag("tree", tree)
-    dependence, linkage = _checks.text("dependence", dependence, optional=True), _checks.text("linkage", linkage, optional=True)
+    dependence = _checks.text("dependence", dependence, optional=True)
+    linkage = _checks.text("linkage", linkage, optional=True)
     rows = table(X, Wanted())
     found = _core.find_groups(rows.values, pool(threads), count, tree, dependence, linkage)
     return found if rows.names is None else named(found, rows.names)
 
 
-def named(members, names):
+def named(members: list[Any], names: Sequence[str]) -> list[Any]:
     """Returns groups of numbers as groups of names."""
     return _mapped(members, lambda member: names[member], 0)
 
 
-def owned(given):
+def owned(given: Any) -> str | dict[str, Any] | list[Any] | None:
     """Returns groups as they are given as texts, numbers, lists and dictionaries that are not shared."""
     if given is None or isinstance(given, str):
         return given
@@ -49,17 +62,18 @@ def owned(given):
     return [_owned_group(group) for group in _listed(given)]
 
 
-def _owned_group(group):
+def _owned_group(group: Any) -> list[Any]:
     if isinstance(group, (str, int, np.integer)):
         return [_owned_member(group, 0)]
     return [_owned_member(member, 1) for member in _listed(group)]
 
 
-def _owned_member(member, depth):
+def _owned_member(member: Any, depth: int) -> Any:
     if isinstance(member, str):
         return str(member)
     if depth > _MAX_DEPTH:
-        raise UsageError(f"groups are nested more than {_MAX_DEPTH} deep; expected at most {_MAX_DEPTH} levels")
+        raise UsageError(f"groups are nested more than {_MAX_DEPTH} deep; expected at most {_MAX_DEPTH} "
+                         "levels")
     if not isinstance(member, (bool, np.bool_)):
         try:
             return operator.index(member)
@@ -75,7 +89,7 @@ def _owned_member(member, depth):
     return made
 
 
-def _listed(given):
+def _listed(given: Any) -> list[Any]:
     if isinstance(given, np.ndarray):
         given = given.tolist()
     if isinstance(given, (bytes, bytearray, dict)) or not hasattr(type(given), "__iter__"):
@@ -85,11 +99,15 @@ def _listed(given):
     except UsageError:
         raise
     except Exception as error:  # whatever an iterator raises
-        raise UsageError(f"invalid groups {_checks.shown(given)} ({type(error).__name__}: {error}); {_GROUPS}") from error
+        raise UsageError(f"invalid groups {_checks.shown(given)} ({type(error).__name__}: {error}); "
+                         f"{_GROUPS}") from error
 
 
-def numbered(given, names, data, threads=None):
-    """Returns groups as lists of numbers, whatever they were given as; `data` gives the rows in which they are found."""
+def numbered(given: Any, names: Sequence[str], data: Callable[[], Numbers] | None,
+             threads: int | None = None) -> list[Any]:
+    """Returns groups as lists of numbers, whatever they were given as; `data` gives the rows in which they
+    are found.
+    """
     given = owned(given)
     if isinstance(given, dict):
         given = list(given.values())
@@ -97,24 +115,27 @@ def numbered(given, names, data, threads=None):
         if given == "auto" or given.startswith("auto="):
             what = given.partition("=")[2]
             if what not in ("", "tree") and not (what.isascii() and what.isdigit()):
-                raise UsageError(f'invalid number of groups "{what}"; use auto=K (e.g. auto=3), auto, or auto=tree')
+                raise UsageError(f'invalid number of groups "{what}"; use auto=K (e.g. auto=3), auto, or '
+                                 'auto=tree')
             if data is None:
-                raise UsageError(f"groups={given!r} requires data in which groups are found; pass lists of players")
+                raise UsageError(f"groups={given!r} requires data in which groups are found; pass lists of "
+                                 "players")
             count = _checks.whole("number of groups", int(what), 1) if what.isdigit() else None
             return _core.find_groups(data(), pool(threads), count, what == "tree", None, None)
         if "(" in given:
-            raise UsageError(f"groups={given!r}: groups within groups are not supported in a string; pass lists within lists")
+            raise UsageError(f"groups={given!r}: groups within groups are not supported in a string; pass "
+                             "lists within lists")
         given = [[name.strip() for name in group.split(",")] for group in given.rstrip(";").split(";")]
     return [_mapped(group, lambda member: place("groups", member, names), 0) for group in given]
 
 
-def _mapped(members, of, depth):
+def _mapped(members: list[Any], of: Callable[[Any], Any], depth: int) -> list[Any]:
     if depth > _MAX_DEPTH:
         raise UsageError(f"invalid groups: nested more than {_MAX_DEPTH} deep")
     return [_mapped(member, of, depth + 1) if isinstance(member, list) else of(member) for member in members]
 
 
-def flat(members):
+def flat(members: list[Any]) -> list[Any]:
     """Returns the features of a group, those of the groups in it included."""
     found, left = [], list(reversed(members))
     while left:
@@ -126,33 +147,37 @@ def flat(members):
     return found
 
 
-def owned_graph(given):
+def owned_graph(given: Any) -> str | list[Any] | None:
     """Returns a graph as it is given as text or a list of pairs that is not shared."""
     if given is None or isinstance(given, str):
         return given
     if isinstance(given, np.ndarray):
         if given.ndim != 2 or given.shape[1] != 2:
-            raise UsageError(f"invalid graph {_checks.shown(given)}; expected an array of shape (n_edges, 2) with the two features of each edge")
+            raise UsageError(f"invalid graph {_checks.shown(given)}; expected an array of shape (n_edges, 2) "
+                             "with the two features of each edge")
         given = given.tolist()
     if isinstance(given, (bytes, bytearray, dict)) or not hasattr(type(given), "__iter__"):
         raise UsageError(f"invalid graph {_checks.shown(given)}; {_GRAPH}")
     try:
         given = list(given)
     except Exception as error:  # whatever an iterator raises
-        raise UsageError(f"invalid graph {_checks.shown(given)} ({type(error).__name__}: {error}); {_GRAPH}") from error
+        raise UsageError(f"invalid graph {_checks.shown(given)} ({type(error).__name__}: {error}); "
+                         f"{_GRAPH}") from error
     edges = []
     for edge in given:
         ends = edge.split(",") if isinstance(edge, str) else edge
         if isinstance(ends, (bytes, bytearray, dict)) or not hasattr(type(ends), "__iter__"):
-            raise UsageError(f"invalid edge {_checks.shown(edge)} in graph; expected two features, e.g. (\"age\", \"sex\")")
+            raise UsageError(f"invalid edge {_checks.shown(edge)} in graph; expected two features, e.g. "
+                             "(\"age\", \"sex\")")
         ends = [end.item() if isinstance(end, np.generic) else end for end in ends]
         if len(ends) != 2:
-            raise UsageError(f"invalid edge {_checks.shown(edge)} in graph; expected two features, e.g. (\"age\", \"sex\")")
+            raise UsageError(f"invalid edge {_checks.shown(edge)} in graph; expected two features, e.g. "
+                             "(\"age\", \"sex\")")
         edges.append(tuple(ends))
     return edges
 
 
-def graph(given, names):
+def graph(given: Any, names: Sequence[str]) -> bool | tuple[int, int, int] | list[tuple[int, ...]] | None:
     """Returns a graph as the engine takes it: "line", the numbers of rows and columns of a grid, or edges."""
     given = owned_graph(given)
     if given is None:
@@ -164,8 +189,9 @@ def graph(given, names):
         if grid:
             rows, columns = int(grid[1][:30]), int(grid[2][:30])
             if rows * columns != len(names):
-                raise UsageError(f'invalid graph "{given.strip()}": a grid of {rows} by {columns} has {rows * columns} cells, expected {len(names)} '
-                                 "(one for each feature)")
+                raise UsageError(f'invalid graph "{given.strip()}": a grid of {rows} by {columns} has '
+                                 f'{rows * columns} cells, expected {len(names)} (one for each feature)')
             return rows, columns, int(grid[3] or 4)
         given = owned_graph(given.rstrip(";").split(";"))
-    return [tuple(place("graph", end.strip() if isinstance(end, str) else end, names) for end in edge) for edge in given]
+    return [tuple(place("graph", end.strip() if isinstance(end, str) else end, names) for end in edge)
+            for edge in given]

@@ -1,61 +1,160 @@
 """Texts and images: words, patches and segments as players."""
+from __future__ import annotations
+
 import operator
 import re
 import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _checks
 from ._errors import DataError, ModelError, UsageError, of_call
+from ._explanation import Explanation
+from ._options import named_options
+from ._types import AnyArray, Booleans, Graph, Groups, Measure, Model, Places, Scale
 from .games import Game
 
+_Spans: TypeAlias = list[tuple[int, int]]
+_Split: TypeAlias = str | Callable[[str], Iterable[tuple[int, int]]] | None
+
+# An option of `explain_image` has this name, too.
+_range = range
 # Words with their apostrophes and hyphens, and signs one by one.
 WORDS = r"\w+(?:['’-]\w+)*|[^\w\s]"
 
 
-def explain_text(model, text, *, split=None, absent="", value="shapley", graph=None, groups=None, **more):
-    """What each word of a text contributed to what a model said of it: an `Explanation` whose players are the words. Of a list of texts: a list.
+@overload
+def explain_text(
+    model: Model,
+    text: str,
+    *,
+    split: _Split = None,
+    absent: str = "",
+    value: str = "shapley",
+    graph: Graph = None,
+    groups: Groups = None,
+    interactions: bool | str = False,
+    method: str = "auto",
+    budget: int | str = "auto",
+    until: float | None = None,
+    confidence: float = 0.95,
+    relative_to: Scale = "norm",
+    error: Measure = "euclidean",
+    range: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Explanation: ...
+@overload
+def explain_text(
+    model: Model,
+    text: Sequence[str],
+    *,
+    split: _Split = None,
+    absent: str = "",
+    value: str = "shapley",
+    graph: Graph = None,
+    groups: Groups = None,
+    interactions: bool | str = False,
+    method: str = "auto",
+    budget: int | str = "auto",
+    until: float | None = None,
+    confidence: float = 0.95,
+    relative_to: Scale = "norm",
+    error: Measure = "euclidean",
+    range: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+) -> list[Explanation]: ...
+@named_options
+def explain_text(
+    model: Model,
+    text: str | Sequence[str],
+    *,
+    split: _Split = None,
+    absent: str = "",
+    value: str = "shapley",
+    graph: Graph = None,
+    groups: Groups = None,
+    interactions: bool | str = False,
+    method: str = "auto",
+    budget: int | str = "auto",
+    until: float | None = None,
+    confidence: float = 0.95,
+    relative_to: Scale = "norm",
+    error: Measure = "euclidean",
+    range: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Explanation | list[Explanation]:
+    """Explains the words of a text: returns an `Explanation` whose players are the words.
 
-    model: a callable from a list of texts to an array of texts, or texts × outputs, or an object that has predict_proba or predict of such lists.
-    split: a regular expression that matches the players, or a callable from the text to their ranges, (start, end) each. By default words, and
-        signs one by one.
-    absent: what stands in the text where a player is absent, such as "[MASK]". What is between players stays, but for spaces around removed ones.
-    value, graph, groups, method, budget, until, seed: as `apportion.Explainer` has them. With graph="line" neighbours are next to each other:
-        value="c-shapley=2", "l-shapley=2", "myerson". groups="sentences" for value="owen" or "quotient-shapley".
+    model: a function from a list of texts to an array of shape (n_texts,) or (n_texts, n_outputs), or an
+        object with a method predict_proba or predict of this kind.
+    text: the text, or a list of texts.
+    split: a regular expression that matches the players, or a function from the text to their ranges (start,
+        end) (default None: words, and each punctuation mark by itself).
+    absent: the text that replaces absent players, such as "[MASK]" (default ""). The text between players
+        stays, except spaces around removed players.
+    value: as in `apportion.Explainer` (default "shapley"). "c-shapley=2", "l-shapley=2" and "myerson" require
+        a graph, "owen" and "quotient-shapley" require groups.
+    graph: the graph of the words (default None); "line" connects each word with the next one.
+    groups: the groups of the words (default None); "sentences" makes each sentence a group.
+    interactions, method, budget, until, confidence, relative_to, error, range, seed, threads: as in
+        `Game.explain`.
 
-    The attribute `spans` of the explanation has the range of each player in the text.
+    The attribute `spans` of the explanation contains the range of each player in the text. For a list of
+    texts a list of explanations is returned. Raises DataError for a text without players, UsageError for
+    options that do not fit, and ModelError if the model fails.
 
     >>> import apportion
-    >>> said = apportion.explain_text(lambda texts: [2.0 * ("good" in text) - 3.0 * ("not good" in text) for text in texts], "It is not good.")
-    >>> [(name, round(value, 12)) for name, value in zip(said.feature_names, said.values.tolist())]
+    >>> def model(texts):
+    ...     return [2.0 * ("good" in text) - 3.0 * ("not good" in text) for text in texts]
+    >>> found = apportion.explain_text(model, "It is not good.")
+    >>> [(name, round(value, 12)) for name, value in zip(found.feature_names, found.values.tolist())]
     [('It', 0.0), ('is', 0.0), ('not', -1.5), ('good', 0.5), ('.', 0.0)]
     """
+    options = dict(
+        value=value, graph=graph, interactions=interactions, method=method, budget=budget, until=until,
+        confidence=confidence, relative_to=relative_to, error=error, range=range, seed=seed, threads=threads)
     if not isinstance(text, str):
-        if hasattr(text, "tolist") and not isinstance(text, memoryview):
-            text = text.tolist()
+        texts: Any = text
+        if hasattr(texts, "tolist") and not isinstance(texts, memoryview):
+            text = texts.tolist()
         if not isinstance(text, (list, tuple)):
-            raise DataError(f"invalid text of type {type(text).__name__}; expected a string or a list of strings")
+            raise DataError(f"invalid text of type {type(text).__name__}; expected a string or a list of "
+                            "strings")
         if any(not isinstance(one, str) for one in text):
             raise DataError("a list of texts holds something that is no text")
-        return [explain_text(model, one, split=split, absent=absent, value=value, graph=graph, groups=groups, **more) for one in text]
+        return [_explained_text(model, one, split, absent, groups, options) for one in text]
+    return _explained_text(model, text, split, absent, groups, options)
+
+
+def _explained_text(model: Model, text: str, split: _Split, absent: str, groups: Groups,
+                    options: dict[str, Any]) -> Explanation:
+    """Explains one text; the options are those of `Game.explain`."""
     if split is None:
         spans = _words(text)
     else:
         spans = _ranges(split, text) if callable(split) else _matches(split, text)
     if not spans:
         raise DataError("the text has no players: give a text with words, or split")
-    if any(not 0 <= start < end <= len(text) for start, end in spans) or any(after[0] < before[1] for before, after in zip(spans, spans[1:])):
-        raise UsageError("split: the ranges of players lie in the text, in its order, and do not overlap; none is empty")
+    if (any(not 0 <= start < end <= len(text) for start, end in spans)
+            or any(after[0] < before[1] for before, after in zip(spans, spans[1:]))):
+        raise UsageError("split: the ranges of players lie in the text, in its order, and do not overlap; "
+                         "none is empty")
     words = [text[start:end] for start, end in spans]
     if isinstance(groups, str) and groups == "sentences":
         groups = _sentences(text, spans)
     ask = _of_lists(model)
 
-    def worth(coalitions):
+    def worth(coalitions: Booleans) -> Any:
         return ask([_masked(text, spans, members, absent) for members in coalitions])
 
-    # Players are told apart by their places: words may come twice.
-    found = Game(worth, len(words)).explain(value=value, graph=graph, groups=groups, **more)
+    # Players are numbered, since a word may occur twice.
+    found = Game(worth, len(words)).explain(groups=groups, **options)
     if groups is None:
         found.feature_names = words
     else:
@@ -64,53 +163,88 @@ def explain_text(model, text, *, split=None, absent="", value="shapley", graph=N
     return found
 
 
-def explain_image(model, image, *, segments="8x8", reference="mean", value="shapley", graph=None, groups=None, batch=32, **more):
-    """What each part of an image contributed to what a model said of it: an `Explanation` whose players are the parts.
+@named_options
+def explain_image(
+    model: Model,
+    image: npt.ArrayLike,
+    *,
+    segments: str | npt.ArrayLike = "8x8",
+    reference: str | npt.ArrayLike = "mean",
+    batch: int = 32,
+    value: str = "shapley",
+    graph: Graph = None,
+    groups: Groups = None,
+    interactions: bool | str = False,
+    method: str = "auto",
+    budget: int | str = "auto",
+    until: float | None = None,
+    confidence: float = 0.95,
+    relative_to: Scale = "norm",
+    error: Measure = "euclidean",
+    range: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Explanation:
+    """Explains the parts of an image: returns an `Explanation` whose players are the parts.
 
-    model: a callable from images × height × width (× channels) to an array of images, or images × outputs.
-    image: height × width, or height × width × channels.
-    segments: "8x8" for eight rows of eight patches, or an array of height × width whole numbers, the part of each pixel, as scikit-image makes them.
-    reference: what absent parts look like: "mean" for the mean of each channel, a number, or an image.
-    value, graph, groups, method, budget, until, seed: as `apportion.Explainer` has them. graph="borders": parts with a common border are
-        neighbours.
-    batch: how many images the model is given at once.
+    model: a function from images of shape (n_images, height, width) or (n_images, height, width, n_channels)
+        to an array of shape (n_images,) or (n_images, n_outputs).
+    image: an array of shape (height, width) or (height, width, n_channels).
+    segments: the parts: "8x8" (the default) for eight rows of eight patches, or an array of integers of shape
+        (height, width) with the part of each pixel, as scikit-image returns it.
+    reference: what replaces absent parts: "mean" (the default) for the mean of each channel, a number, or an
+        image.
+    batch: the number of images that the model is called with at once (default 32).
+    value: as in `apportion.Explainer` (default "shapley").
+    graph: the graph of the parts (default None); "borders" connects parts with a common border.
+    groups: the groups of the parts (default None).
+    interactions, method, budget, until, confidence, relative_to, error, range, seed, threads: as in
+        `Game.explain`.
 
-    The attribute `segments` of the explanation has the number of each pixel's player, so `explanation.values[explanation.segments]` is a picture;
-    `image` has the image.
+    The attribute `segments` of the explanation contains the number of the player of each pixel, so that
+    `explanation.values[explanation.segments]` is a picture; `image` is the image. Raises DataError for an
+    array that is not an image, UsageError for options that do not fit, and ModelError if the model fails.
 
     >>> import numpy as np, apportion
     >>> image = np.arange(16.0).reshape(4, 4)
-    >>> found = apportion.explain_image(lambda images: images[:, 0, 0] + images[:, 3, 3], image, segments="2x2", reference=0.0)
+    >>> def model(images):
+    ...     return images[:, 0, 0] + images[:, 3, 3]
+    >>> found = apportion.explain_image(model, image, segments="2x2", reference=0.0)
     >>> found.values[found.segments][0].round(12).tolist(), found.values.round(12).tolist()
     ([0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 15.0])
     """
-    # Of its own: the explanation has it, whatever becomes of what was given.
-    image = np.array(_checks.array("image", image, "an array of shape (height, width) or (height, width, channels)"))
-    if image.dtype.kind not in "fiub":
-        raise DataError(f"image is an array of {image.dtype}; expected real numbers")
-    if image.ndim not in (2, 3) or not image.size:
-        raise DataError(f"an image of the shape {image.shape}: height × width, or height × width × channels is wanted")
+    # A copy, which belongs to the explanation.
+    given = np.array(_checks.array("image", image,
+                                   "an array of shape (height, width) or (height, width, channels)"))
+    if given.dtype.kind not in "fiub":
+        raise DataError(f"image is an array of {given.dtype}; expected real numbers")
+    if given.ndim not in (2, 3) or not given.size:
+        raise DataError(f"an image of the shape {given.shape}: height × width, or height × width × channels "
+                        "is wanted")
     batch = _checks.whole("batch", batch, 1)
-    labels, names = _labels(segments, image.shape[:2])
-    absent = _reference(reference, image)
+    labels, names = _labels(segments, given.shape[:2])
+    absent = _reference(reference, given)
     if isinstance(graph, str) and graph == "borders":
         graph = _borders(labels)
 
-    def worth(coalitions):
+    def worth(coalitions: Booleans) -> AnyArray:
         answers = []
-        for start in range(0, len(coalitions), batch):
+        for start in _range(0, len(coalitions), batch):
             present = coalitions[start : start + batch][:, labels]
-            if image.ndim == 3:
+            if given.ndim == 3:
                 present = present[..., np.newaxis]
-            answers.append(np.asarray(_plain(model(np.where(present, image, absent)))))
+            answers.append(np.asarray(_plain(model(np.where(present, given, absent)))))
         return np.concatenate(answers)
 
-    found = Game(worth, names).explain(value=value, graph=graph, groups=groups, **more)
-    found.segments, found.image = labels, image
+    found = Game(worth, names).explain(
+        value=value, graph=graph, groups=groups, interactions=interactions, method=method, budget=budget,
+        until=until, confidence=confidence, relative_to=relative_to, error=error, range=range, seed=seed,
+        threads=threads)
+    found.segments, found.image = labels, given
     return found
 
 
-def _ranges(split, text):
+def _ranges(split: Callable[[str], Iterable[tuple[int, int]]], text: str) -> _Spans:
     try:
         found = split(text)
     except Exception as error:  # anything that a function may raise
@@ -118,24 +252,30 @@ def _ranges(split, text):
     try:
         return [(operator.index(start), operator.index(end)) for start, end in found]
     except Exception as error:  # whatever an iterator raises
-        raise UsageError(f"split returned {_checks.shown(found)}; expected pairs of numbers, the start and the end of each player in the text") from error
+        raise UsageError(f"split returned {_checks.shown(found)}; expected pairs of numbers, the start and "
+                         "the end of each player in the text") from error
 
 
-def _matches(split, text):
+def _matches(split: str, text: str) -> _Spans:
     try:
         return [match.span() for match in re.finditer(split, text) if match[0]]
     except (re.error, TypeError, RecursionError) as error:
-        raise UsageError(f"invalid split {_checks.shown(split)}; expected a regular expression of strings, or a function from the text to ranges: {error}") from error
+        raise UsageError(f"invalid split {_checks.shown(split)}; expected a regular expression of strings, "
+                         f"or a function from the text to ranges: {error}") from error
 
 
-def _words(text):
-    """Words and signs. What is written onto a letter or a sign belongs to it: vowel signs, accents, colours of skin, joined pictures."""
-    spans = []
+def _words(text: str) -> _Spans:
+    """Words and signs. What is written onto a letter or a sign belongs to it: vowel signs, accents, colours
+    of skin, joined pictures.
+    """
+    spans: _Spans = []
     for match in re.finditer(WORDS, text):
         start, end = match.span()
         before, first = text[start - 1 : start], text[start]
-        is_mark = unicodedata.category(first)[0] == "M" or first == "\u200d" or "\U0001f3fb" <= first <= "\U0001f3ff"
-        after_mark = before == "\u200d" or before and unicodedata.category(before)[0] == "M" and first.isalnum()
+        is_mark = (unicodedata.category(first)[0] == "M" or first == "\u200d"
+                   or "\U0001f3fb" <= first <= "\U0001f3ff")
+        after_mark = (before == "\u200d" or before and unicodedata.category(before)[0] == "M"
+                      and first.isalnum())
         if spans and spans[-1][1] == start and (is_mark or after_mark):
             spans[-1] = spans[-1][0], end
         else:
@@ -143,7 +283,7 @@ def _words(text):
     return spans
 
 
-def _masked(text, spans, members, absent):
+def _masked(text: str, spans: _Spans, members: Booleans, absent: str) -> str:
     parts, at = [], 0
     for (start, end), is_present in zip(spans, members):
         between = text[at:start]
@@ -154,9 +294,10 @@ def _masked(text, spans, members, absent):
     return "".join([*parts, text[at:]]).lstrip(" ")
 
 
-def _sentences(text, spans):
+def _sentences(text: str, spans: _Spans) -> list[list[int]]:
     """Words up to the end of each sentence."""
-    groups, at = [[]], 0
+    groups: list[list[int]] = [[]]
+    at = 0
     for player, (start, end) in enumerate(spans):
         if groups[-1] and re.search(r"\n\s*\n", text[at:start]):
             groups.append([])
@@ -167,33 +308,36 @@ def _sentences(text, spans):
     return [group for group in groups if group]
 
 
-def _joined(name, words):
+def _joined(name: str, words: Sequence[str]) -> str:
     return " ".join(words[int(player)] for player in name.split(","))
 
 
-def _of_lists(model):
+def _of_lists(model: Model) -> Callable[[list[str]], Any]:
     for method in ("predict_proba", "predict"):
         if callable(getattr(model, method, None)):
             model = getattr(model, method)
             break
     if not callable(model):
-        raise ModelError(f"{type(model).__name__} can neither be called nor predict; give a function of a list of texts")
+        raise ModelError(f"{type(model).__name__} can neither be called nor predict; give a function of a "
+                         "list of texts")
     return lambda texts: _plain(model(texts))
 
 
-def _plain(answer):
+def _plain(answer: Any) -> Any:
     return answer.detach().cpu().numpy() if hasattr(answer, "detach") else answer
 
 
-def _labels(segments, shape):
+def _labels(segments: Any, shape: tuple[int, ...]) -> tuple[Places, list[str]]:
     """The player of each pixel, from 0 on without a gap, and what the players are called."""
     height, width = shape
     if isinstance(segments, str):
-        given = re.fullmatch(r"(\d+)x(\d+)", segments.strip())
-        if not given or not 0 < int(given[1]) <= height or not 0 < int(given[2]) <= width:
-            raise UsageError(f'segments={segments!r}: write "8x8" for eight rows of eight patches, at most as many as there are pixels, or give an array')
-        rows, columns = int(given[1]), int(given[2])
-        labels = (np.arange(height) * rows // height)[:, np.newaxis] * columns + np.arange(width) * columns // width
+        grid = re.fullmatch(r"(\d+)x(\d+)", segments.strip())
+        if not grid or not 0 < int(grid[1]) <= height or not 0 < int(grid[2]) <= width:
+            raise UsageError(f'segments={segments!r}: write "8x8" for eight rows of eight patches, at most '
+                             'as many as there are pixels, or give an array')
+        rows, columns = int(grid[1]), int(grid[2])
+        labels = ((np.arange(height) * rows // height)[:, np.newaxis] * columns
+                  + np.arange(width) * columns // width)
         return labels.astype(np.intp), [f"{row},{column}" for row in range(rows) for column in range(columns)]
     given = _checks.array("segments", segments, "an array of shape (height, width) of integers")
     if given.shape != shape:
@@ -204,25 +348,28 @@ def _labels(segments, shape):
     return labels.reshape(shape), [str(label) for label in known]
 
 
-def _reference(reference, image):
+def _reference(reference: Any, image: AnyArray) -> AnyArray:
     if isinstance(reference, str):
         if reference != "mean":
             raise UsageError(f'reference={reference!r}: give "mean", a number, or an image')
-        return image.mean(axis=(0, 1)).astype(image.dtype) if image.dtype.kind == "f" else np.rint(image.mean(axis=(0, 1))).astype(image.dtype)
+        return (image.mean(axis=(0, 1)).astype(image.dtype) if image.dtype.kind == "f"
+                else np.rint(image.mean(axis=(0, 1))).astype(image.dtype))
     given = _checks.array("reference", reference, '"mean", a number, or an image')
     if given.dtype.kind not in "fiub":
-        raise UsageError(f'invalid reference {_checks.shown(reference)}; expected "mean", a number, or an image')
+        raise UsageError(f'invalid reference {_checks.shown(reference)}; expected "mean", a number, or an '
+                         'image')
     if given.ndim and given.shape != image.shape:
         raise UsageError(f"a reference of the shape {given.shape} for an image of the shape {image.shape}")
     with np.errstate(invalid="ignore"):
         stored = given.astype(image.dtype)
     if image.dtype.kind in "iub" and not np.array_equal(stored, given):
-        raise UsageError(f"reference: {image.dtype}, which the image holds, cannot say all of its numbers; give others, or the image as 64-bit floats")
+        raise UsageError(f"reference: {image.dtype}, which the image holds, cannot say all of its numbers; "
+                         "give others, or the image as 64-bit floats")
     return stored
 
 
-def _borders(labels):
-    pairs = set()
+def _borders(labels: Places) -> list[tuple[int, int]]:
+    pairs: set[tuple[int, int]] = set()
     for one, other in ((labels[1:], labels[:-1]), (labels[:, 1:], labels[:, :-1])):
         differ = one != other
         low, high = np.minimum(one, other)[differ], np.maximum(one, other)[differ]

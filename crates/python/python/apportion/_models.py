@@ -2,135 +2,179 @@
 
 A library is recognised by the module that a model's class comes from; none is imported here.
 """
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from __future__ import annotations
+
 import operator
 import os
-import warnings
 import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from . import _checks, _core
 from ._data import Wanted, table
-from ._errors import Error, ModelError, ModelWarning, NotFittedError, UsageError
+from ._errors import Error, ModelError, ModelWarning, NotFittedError, UsageError, warn
 from ._missing import Content
 from ._threads import pool
+from ._types import Model, Numbers, Rounds, Rows
+
+_Trees: TypeAlias = _core.Ensemble
+# Rounds as the engine takes them: the best of the file (None), all (True), or a range.
+_CoreRounds: TypeAlias = tuple[int, int] | bool | None
+# The first round that is used, the one after the last, the number of rounds, and the best one.
+_UsedRounds: TypeAlias = tuple[int, int, int, int | None]
+_Part: TypeAlias = tuple[bytes, _CoreRounds]
+# A note, and whether it is a warning.
+_Note: TypeAlias = tuple[str, bool]
 
 
 class Ensemble:
-    """A tree ensemble, or a linear model: read from a file, from bytes, or taken from the memory of its library.
+    """A tree ensemble or a linear model, read from a file, from bytes or from an object in memory.
 
-    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, or the bytes of a model file. A list of models, or the
-        `CVBooster` of lightgbm, is the mean of their raw predictions (margins).
-    rounds: which rounds of boosting are used: None for those that the `predict` of this object uses (for a file those up to the best one),
-        "all", a number, or a pair (first, one after the last).
+    model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, or the bytes of a model file. A
+        list of models, or the `CVBooster` of lightgbm, is the mean of their raw predictions (margins).
+    rounds: the boosting rounds that are used: None (the default) for those that the `predict` of this object
+        uses (for a file those up to the best one), "all", a number, or a pair of the first round and the one
+        after the last.
+
+    Raises ModelError for a model that is not read as trees, NotFittedError for one that is not fitted, and
+    UsageError for invalid rounds. Warns with ModelWarning of what its user should know.
 
     >>> import apportion
-    >>> tree = b'''{"format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": [0.5], "operator": "<=",
-    ...     "trees": [{"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [1.5, 0, 0], "value": [0, 10, 20]}]}'''
+    >>> tree = b'''{"format": "apportion-trees", "version": 1, "width": "double", "features": 1,
+    ...     "base_margins": [0.5], "operator": "<=", "trees": [{"left": [1, -1, -1], "right": [2, -1, -1],
+    ...     "feature": [0, 0, 0], "threshold": [1.5, 0, 0], "value": [0, 10, 20]}]}'''
     >>> apportion.Ensemble(tree).predict([[1.5], [1.6]])
     array([10.5, 20.5])
     """
 
-    def __init__(self, model, *, rounds=None):
-        self.__dict__.update(ensemble(model, rounds, 4).__dict__)
+    classes: Any
+    missing: float | None
+    _core: _Trees
+    _made_of: Sequence[_Part]
+    _notes: list[str]
+    _warned: list[str]
+    _member_rounds: list[_UsedRounds]
+    _source: Callable[[], Any] | None
+    _chosen: bool
+    _lists: list[Any] | None
+
+    def __init__(self, model: Model, *, rounds: Rounds = None) -> None:
+        self.__dict__.update(ensemble(model, rounds).__dict__)
 
     @classmethod
-    def _of(cls, parts, classes=None, missing=None, notes=(), lists=None):
+    def _of(cls, parts: Sequence[_Part], classes: Any = None, missing: float | None = None,
+            notes: Iterable[str] = (), lists: list[Any] | None = None) -> Ensemble:
         """The mean of ensembles in bytes, each with the rounds that are used."""
         ensemble = cls.__new__(cls)
         members = [_core.Ensemble.from_bytes(content, rounds) for content, rounds in parts]
         ensemble._core = members[0] if len(members) == 1 else _core.Ensemble.mean_of(members)
-        ensemble._made_of, ensemble.classes, ensemble.missing, ensemble._notes = parts, classes, missing, list(notes)
+        ensemble._made_of = parts
+        ensemble.classes = classes
+        ensemble.missing = missing
+        ensemble._notes = list(notes)
         ensemble._member_rounds = [member.rounds for member in members]
         ensemble._source, ensemble._chosen, ensemble._lists = None, False, lists
         return ensemble
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Ensemble._of, (self._made_of, self.classes, self.missing, self._notes, self._lists)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._core, name)
 
     @property
-    def notes(self):
-        """What its user should know: what the file lacks, which rounds are used if there is a choice, and what a mean is of."""
+    def notes(self) -> list[str]:
+        """What users should know of the model, as sentences: what the file lacks, and which rounds are used."""
         return [*self._core.notes, *self._notes]
 
-    def _member(self, place):
+    def _member(self, place: int) -> Ensemble:
         """One of the ensembles that a list of models was read as."""
         one = Ensemble._of(self._made_of[place : place + 1], self.classes, self.missing, lists=self._lists)
         one._chosen = self._chosen
         return one
 
-    def _of_rounds(self, rounds):
+    def _of_rounds(self, rounds: Rounds) -> Ensemble:
         """The same models with other rounds."""
         rounds = _rounds(rounds)
-        other = Ensemble._of([(content, rounds) for content, _ in self._made_of], self.classes, self.missing, lists=self._lists)
+        other = Ensemble._of([(content, rounds) for content, _ in self._made_of], self.classes, self.missing,
+                             lists=self._lists)
         other._source, other._chosen = self._source, True
         return other
 
     @property
-    def source(self):
-        """The object in memory that this was read from; None for files, after pickling, and when the object is gone."""
+    def source(self) -> Any:
+        """The object in memory that this was read from; None for files, after pickling, or if it is gone."""
         return None if self._source is None else self._source()
 
     @property
-    def output_names(self):
-        """Names of the outputs, where there are several and they are known."""
+    def output_names(self) -> list[str] | None:
+        """The names of the outputs; None if they are not known."""
         names = self._core.output_names
         if names is None and self.classes is not None and len(self.classes) == self.output_count:
             names = [str(label) for label in self.classes]
         return names
 
     @property
-    def has_covers(self):
-        """Whether the path-dependent game can be played, which needs the covers of the training."""
+    def has_covers(self) -> bool:
+        """Whether the trees store the cover of the training, which the path-dependent game requires."""
         return self._core.lacks_covers is None
 
-    def wanted(self):
-        """What the model wants of rows."""
+    def wanted(self) -> Wanted:
+        """Returns what the model expects of rows."""
         core = self._core
         library = core.origin[0].partition(" ")[0]
         return Wanted(core.feature_names, core.feature_count, core, library=library, missing=self.missing,
-                      sparse_is_missing=library == "XGBoost", cells=getattr(self._made_of[0][0], "cells", None), lists=self._lists)
+                      sparse_is_missing=library == "XGBoost",
+                      cells=getattr(self._made_of[0][0], "cells", None), lists=self._lists)
 
-    def predict(self, X, *, output="raw", threads=None):
-        """Margins, or with output="probability" what is behind the link: rows, or rows × outputs where there are several."""
+    def predict(self, X: Rows, *, output: Literal["raw", "probability"] = "raw",
+                threads: int | None = None) -> Numbers:
+        """Returns the predictions for rows, of shape (n_rows,), or (n_rows, n_outputs) for several outputs.
+
+        X: the rows, a data frame or an array of shape (n_rows, n_features).
+        output: "raw" (the default) for margins, "probability" for outputs after the link function.
+        threads: the number of threads (default None: as `set_threads` specifies).
+
+        Raises DataError for rows that do not fit the model, and UsageError for another output.
+        """
         output = _checks.choice("output", output, ("raw", "probability"))
         rows = table(X, self.wanted()).values
         predicted = self._core.predict(rows, output != "raw", pool(threads))
         return predicted if self.output_count == 1 else predicted.reshape(len(rows), self.output_count)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         format, version, _, objective = self.origin
         about = ", ".join(word for word in (f"{format} {version}".strip(), objective) if word)
-        return f"Ensemble({self.tree_count} trees, {self.feature_count} features, {self.output_count} outputs; {about})"
+        return (f"Ensemble({self.tree_count} trees, {self.feature_count} features, {self.output_count} "
+                f"outputs; {about})")
 
 
-def _rounds(rounds):
+def _rounds(rounds: Any) -> _CoreRounds:
     if rounds is None:
         return None
     if isinstance(rounds, str) and rounds == "all":
         return True
     try:
-        start, end = (0, rounds) if isinstance(rounds, (int, np.integer)) and not isinstance(rounds, bool) else rounds
+        start, end = ((0, rounds) if isinstance(rounds, (int, np.integer)) and not isinstance(rounds, bool)
+                      else rounds)
         start, end = operator.index(start), operator.index(end)
         if 0 <= start <= end < 2**63:
             return start, end
     except Exception:  # whatever an object raises that is taken for a pair
         pass
-    raise UsageError(f'invalid rounds {_checks.shown(rounds)}; expected "all", a number of rounds, or a pair of the first and the one after the last')
+    raise UsageError(f'invalid rounds {_checks.shown(rounds)}; expected "all", a number of rounds, or a pair '
+                     'of the first and the one after the last')
 
 
-def _kind(model):
+def _kind(model: Model) -> str:
     return f"{type(model).__module__}.{type(model).__qualname__}"
 
 
-def family(model):
+def family(model: Model) -> str | None:
     """The library that a model comes from."""
     for base in type(model).__mro__:
         library = base.__module__.partition(".")[0]
@@ -150,20 +194,32 @@ class Unknown(ModelError):
 class _Reading:
     """The bytes of a model file, with what only the object in memory knows.
 
-    rounds: those that its `predict` uses, in the form of the core: None for the best of the file, True for all, or a range.
+    rounds: those that its `predict` uses, in the form of the core: None for the best of the file, True for
+        all, or a range.
     missing: the number that stands for a missing value besides NaN.
     is_object: whether it was an object that can predict, and not a file.
     note: a function from the rounds of the core to a note and whether it is a warning, or None.
-    lists: for LightGBM the categories of each categorical column of the training frame, in the order of the columns.
+    lists: for LightGBM the categories of each categorical column of the training frame, in the order of the
+        columns.
     """
 
-    def __init__(self, content, classes=None, rounds=None, missing=None, is_object=True, note=None, lists=None):
-        self.content, self.classes, self.rounds, self.missing, self.is_object, self.lists = content, classes, rounds, missing, is_object, lists
+    def __init__(self, content: bytes, classes: Any = None, rounds: _CoreRounds = None,
+                 missing: float | None = None, is_object: bool = True,
+                 note: Callable[[_UsedRounds], _Note | None] | None = None,
+                 lists: list[Any] | None = None) -> None:
+        self.content = content
+        self.classes = classes
+        self.rounds = rounds
+        self.missing = missing
+        self.is_object = is_object
+        self.lists = lists
         self.note = note or (lambda rounds: None)
 
 
-def _read(model):
-    """What is read of one model; None if nothing here knows its kind. Raises Unknown with the reason if it cannot be read exactly."""
+def _read(model: Model) -> _Reading | None:
+    """What is read of one model; None if nothing here knows its kind. Raises Unknown with the reason if it
+    cannot be read exactly.
+    """
     if isinstance(model, (bytes, bytearray, memoryview)):
         return _Reading(bytes(model), is_object=False, note=_best_of_a_file)
     if isinstance(model, (str, os.PathLike)):
@@ -171,9 +227,10 @@ def _read(model):
             with open(model, "rb") as file:
                 return _Reading(file.read(), is_object=False, note=_best_of_a_file)
         except (OSError, ValueError) as error:
-            raise ModelError(f"cannot read the model {_checks.shown(os.fspath(model))}: {getattr(error, 'strerror', None) or error}") from error
+            raise ModelError(f"cannot read the model {_checks.shown(os.fspath(model))}: "
+                             f"{getattr(error, 'strerror', None) or error}") from error
     library, kind = family(model), type(model)
-    take = {"xgboost": _of_xgboost, "lightgbm": _of_lightgbm, "catboost": _of_catboost}.get(library)
+    take = {"xgboost": _of_xgboost, "lightgbm": _of_lightgbm, "catboost": _of_catboost}.get(library or "")
     try:
         if take is not None:
             return take(model)
@@ -185,23 +242,25 @@ def _read(model):
         raise
     except Exception as error:
         # Whatever a version of a library lacks, the object can still be called.
-        raise Unknown(f"{_kind(model)} could not be read as trees ({type(error).__name__}: {error})") from error
+        raise Unknown(f"{_kind(model)} could not be read as trees ({type(error).__name__}: "
+                      f"{error})") from error
     return None
 
 
-def _used(rounds):
+def _used(rounds: _UsedRounds) -> str:
     start, end, count, _ = rounds
     return f"rounds {start}..{end} of {count}"
 
 
-def _best_of_a_file(rounds):
+def _best_of_a_file(rounds: _UsedRounds) -> _Note | None:
     start, end, count, best = rounds
     if (start, end) == (0, count):
         return None
-    return f"{_used(rounds)}, up to the best one (best_iteration), as a file does not say which predict uses; rounds=\"all\" uses all", True
+    return (f"{_used(rounds)}, up to the best one (best_iteration), as a file does not say which predict "
+            "uses; rounds=\"all\" uses all", True)
 
 
-def _of_xgboost(model):
+def _of_xgboost(model: Model) -> _Reading | None:
     booster = model
     if callable(getattr(model, "get_booster", None)):
         try:
@@ -213,19 +272,20 @@ def _of_xgboost(model):
     classes = getattr(model, "classes_", None) if hasattr(model, "n_classes_") else None
     rounds = True if booster is model else _rounds_of_wrapper(model)
 
-    def note(used):
+    def note(used: _UsedRounds) -> _Note | None:
         start, end, count, best = used
         if end < count:
-            return (f"{_used(used)}, up to the best one (best_iteration), as {type(model).__name__}.predict uses them; "
-                    "rounds=\"all\" uses all", True)
+            return (f"{_used(used)}, up to the best one (best_iteration), as {type(model).__name__}.predict "
+                    "uses them; rounds=\"all\" uses all", True)
         if best is not None and best < count:
-            return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one (best_iteration) is {best - 1}: "
-                    f"rounds={best} uses those up to it", True)
+            return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one "
+                    f"(best_iteration) is {best - 1}: rounds={best} uses those up to it", True)
+        return None
 
     return _Reading(bytes(booster.save_raw("ubj")), classes, rounds, _missing(model), note=note)
 
 
-def _rounds_of_wrapper(model):
+def _rounds_of_wrapper(model: Model) -> Literal[True] | None:
     """The rounds that the `predict` of a wrapper of xgboost uses, by its own rule."""
     own = getattr(model, "_get_iteration_range", None)
     if own is None:
@@ -233,13 +293,13 @@ def _rounds_of_wrapper(model):
     return None if own(None)[1] else True
 
 
-def _missing(model):
+def _missing(model: Model) -> float | None:
     """The number that stands for a missing value beside NaN: wrappers of xgboost can be told one."""
     missing = getattr(model, "missing", None)
     return None if missing is None or missing != missing else float(missing)
 
 
-def _of_lightgbm(model):
+def _of_lightgbm(model: Model) -> _Reading | None:
     booster = model
     if not hasattr(type(model), "model_to_string"):
         if not hasattr(type(model), "booster_"):
@@ -254,17 +314,18 @@ def _of_lightgbm(model):
     best, count = booster.best_iteration, booster.current_iteration()
     used = min(best, count) if best is not None and best > 0 else count
 
-    def note(rounds):
+    def note(rounds: _UsedRounds) -> _Note | None:
         if rounds[1] < rounds[2]:
-            return (f"{_used(rounds)}, up to the best one (best_iteration), as {type(model).__name__}.predict uses them; "
-                    "rounds=\"all\" uses all", False)
+            return (f"{_used(rounds)}, up to the best one (best_iteration), as "
+                    f"{type(model).__name__}.predict uses them; rounds=\"all\" uses all", False)
+        return None
 
     text = booster.model_to_string(num_iteration=-1)
-    return _Reading(text.encode(), getattr(model, "classes_", None), True if used == count else (0, used), note=note,
-                    lists=getattr(booster, "pandas_categorical", None))
+    return _Reading(text.encode(), getattr(model, "classes_", None), True if used == count else (0, used),
+                    note=note, lists=getattr(booster, "pandas_categorical", None))
 
 
-def _of_catboost(model):
+def _of_catboost(model: Model) -> _Reading | None:
     if not callable(getattr(model, "is_fitted", None)) or not callable(getattr(model, "save_model", None)):
         return None
     if not model.is_fitted():
@@ -279,26 +340,29 @@ def _of_catboost(model):
     classes = getattr(model, "classes_", None)
     best = getattr(model, "best_iteration_", None)
 
-    def note(rounds):
+    def note(rounds: _UsedRounds) -> _Note | None:
         count = rounds[2]
         if best is not None and best + 1 < count:
-            return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one (best_iteration_) is {best}: "
-                    f"rounds={best + 1} uses those up to it", False)
+            return (f"all {count} rounds, as {type(model).__name__}.predict uses them; the best one "
+                    f"(best_iteration_) is {best}: rounds={best + 1} uses those up to it", False)
+        return None
 
     return _Reading(content, classes if classes is not None and len(classes) else None, True, note=note)
 
 
-def _of_sklearn(model, method=None):
+def _of_sklearn(model: Model, method: str | None = None) -> tuple[Content, Any]:
     try:
         from . import scikit_learn_to_json as converter
     except Exception as problem:  # a release of scikit-learn that the converter does not fit
-        raise Unknown(f"models of this release of scikit-learn cannot be read ({problem}); apportion.Explainer(model, X) works for any model") from problem
+        raise Unknown(f"models of this release of scikit-learn cannot be read ({problem}); "
+                      "apportion.Explainer(model, X) works for any model") from problem
     try:
         _check_fitted(model)
     except NotFittedError:
         raise
     except Exception as problem:
-        raise Unknown(f"{_kind(model)} cannot be explained exactly: {problem}; apportion.Explainer(model, X) works for any model") from problem
+        raise Unknown(f"{_kind(model)} cannot be explained exactly: {problem}; apportion.Explainer(model, X) "
+                      "works for any model") from problem
     try:
         document, cells = converter.document_and_cells(model, method)
         content = converter.as_json(document).encode()
@@ -309,7 +373,7 @@ def _of_sklearn(model, method=None):
     return Content.of(content, cells), None if isinstance(classes, list) else classes
 
 
-def _check_fitted(model):
+def _check_fitted(model: Model) -> None:
     from sklearn.exceptions import NotFittedError as Unfitted
     from sklearn.utils.validation import check_is_fitted
 
@@ -321,9 +385,10 @@ def _check_fitted(model):
         return  # no estimator, which is for others to judge
 
 
-def members(model):
+def members(model: Model) -> list[Model] | None:
     """The models of a list of models, whose mean is explained; None for a single model."""
-    if isinstance(model, (list, tuple)) or isinstance(model, np.ndarray) and model.dtype == object and model.ndim == 1:
+    if (isinstance(model, (list, tuple)) or isinstance(model, np.ndarray) and model.dtype == object
+            and model.ndim == 1):
         return list(model)
     library = family(model)
     # A CVBooster answers to every name.
@@ -335,15 +400,20 @@ def members(model):
     return None
 
 
-def _read_as_ensemble(model, rounds):
-    """The model as an ensemble. Raises Unknown if it is not read exactly; the message is None if nothing here knows its kind."""
+def _read_as_ensemble(model: Model, rounds: Rounds) -> Ensemble:
+    """The model as an ensemble. Raises Unknown if it is not read exactly; the message is None if nothing here
+    knows its kind.
+    """
     requested, several = _rounds(rounds), members(model)
-    readings = [_read(model)] if several is None else [_read_member(member, place) for place, member in enumerate(several)]
-    if several is not None:
+    if several is None:
+        reading = _read(model)
+        if reading is None:
+            raise Unknown(None)
+        readings = [reading]
+    else:
+        readings = [_read_member(member, place) for place, member in enumerate(several)]
         _check_alike(several, readings)
     first = readings[0]
-    if first is None:
-        raise Unknown(None)
     parts = [(reading.content, reading.rounds if requested is None else requested) for reading in readings]
     try:
         ensemble = Ensemble._of(parts, first.classes, first.missing, lists=first.lists)
@@ -357,7 +427,8 @@ def _read_as_ensemble(model, rounds):
     try:
         ensemble._source = weakref.ref(model) if several is not None or first.is_object else None
     except TypeError:
-        # Lists and some objects of C cannot be referred to weakly; a list of models holds no more than they do.
+        # Lists and some objects of C cannot be referred to weakly; a list of models holds no more than they
+        # do.
         ensemble._source = lambda: model
     ensemble._warned = []
     if requested is None:
@@ -370,46 +441,52 @@ def _read_as_ensemble(model, rounds):
             if note[1]:
                 ensemble._warned.append(text)
     if len(parts) > 1:
-        ensemble._notes.append(
-            f"the output is the mean of the raw predictions (margins) of {len(parts)} models" +
-            ("" if ensemble.link is not None else
-             "; no link function is applied, as the mean of probabilities is not the probability of the mean margin"))
+        unlinked = ("; no link function is applied, as the mean of probabilities is not the probability of "
+                    "the mean margin")
+        ensemble._notes.append(f"the output is the mean of the raw predictions (margins) of {len(parts)} "
+                               "models" + ("" if ensemble.link is not None else unlinked))
     return ensemble
 
 
-def _read_member(model, place):
+def _read_member(model: Model, place: int) -> _Reading:
     try:
         reading = _read(model)
     except Unknown as problem:
-        raise ModelError(f"model {place} of the list: {problem}; explain the models one by one and average their values, or pass a "
-                         "function that returns the mean of their predictions") from problem
+        raise ModelError(f"model {place} of the list: {problem}; explain the models one by one and average "
+                         "their values, or pass a function that returns the mean of their "
+                         "predictions") from problem
     if reading is None:
-        raise ModelError(f"model {place} of the list is not a tree or linear model: {_kind(model)}; expected models of xgboost, lightgbm, "
-                         "catboost or scikit-learn. For other models pass a function that returns the mean of their predictions")
+        raise ModelError(f"model {place} of the list is not a tree or linear model: {_kind(model)}; expected "
+                         "models of xgboost, lightgbm, catboost or scikit-learn. For other models pass a "
+                         "function that returns the mean of their predictions")
     return reading
 
 
-def _check_alike(models, readings):
+def _check_alike(models: Sequence[Model], readings: Sequence[_Reading]) -> None:
     if not readings:
         raise ModelError("the list of models is empty; expected at least one model")
     first = readings[0]
     for place, reading in enumerate(readings[1:], 1):
         labels = [None if one.classes is None else list(one.classes) for one in (reading, first)]
-        pairs = [("missing=", reading.missing, first.missing), ("the classes", *labels), ("the categories", reading.lists, first.lists),
-                 ("the missing cells", _missing_cells(reading), _missing_cells(first)), ("the library", family(models[place]), family(models[0]))]
+        pairs = [("missing=", reading.missing, first.missing), ("the classes", *labels),
+                 ("the categories", reading.lists, first.lists),
+                 ("the missing cells", _missing_cells(reading), _missing_cells(first)),
+                 ("the library", family(models[place]), family(models[0]))]
         for what, found, expected in pairs:
             if found != expected:
-                raise ModelError(f"model {place} of the list has {what} {found}, expected {expected} as for model 0; explain the models "
-                                 "one by one and average their attributions")
+                raise ModelError(f"model {place} of the list has {what} {found}, expected {expected} as for "
+                                 "model 0; explain the models one by one and average their values")
 
 
-def _missing_cells(reading):
+def _missing_cells(reading: _Reading) -> dict[int, Any] | None:
     cells = getattr(reading.content, "cells", None)
     return None if cells is None else {feature: column.kinds for feature, column in cells.items()}
 
 
-def predicts_behind_link(model):
-    """Returns whether `predict` is in the unit of a target that was transformed for the training, which is the output after the link function."""
+def predicts_behind_link(model: Model) -> bool:
+    """Returns whether `predict` is in the unit of a target that was transformed for the training, which is
+    the output after the link function.
+    """
     if family(model) != "sklearn":
         return False
     from . import scikit_learn_to_json as converter
@@ -417,17 +494,17 @@ def predicts_behind_link(model):
     return converter.predicts_behind_link(model)
 
 
-def _warn(ensemble, level):
+def _warn(ensemble: Ensemble) -> None:
     for note in [*ensemble._core.notes, *ensemble._warned]:
-        warnings.warn(note, ModelWarning, stacklevel=level)
+        warn(note, ModelWarning)
 
 
-def ensemble_or_reason(model, rounds=None, level=3):
-    """The model as an ensemble and None; or None and the reason why its predictions are not read exactly, which is None for models of other
-    kinds.
+def ensemble_or_reason(model: Model, rounds: Rounds = None) -> tuple[Ensemble | None, str | None]:
+    """The model as an ensemble and None; or None and the reason why its predictions are not read exactly,
+    which is None for models of other kinds.
 
-    Raises NotFittedError for models before `fit`, UsageError for impossible rounds, and ModelError for files and lists, which cannot be
-    called.
+    Raises NotFittedError for models before `fit`, UsageError for impossible rounds, and ModelError for files
+    and lists, which cannot be called.
     """
     if isinstance(model, Ensemble):
         return model if rounds is None else model._of_rounds(rounds), None
@@ -435,28 +512,32 @@ def ensemble_or_reason(model, rounds=None, level=3):
         found = _read_as_ensemble(model, rounds)
     except Unknown as problem:
         return None, None if problem.args == (None,) else str(problem)
-    _warn(found, level + 1)
+    _warn(found)
     return found, None
 
 
-def ensemble_of_method(model, method):
-    """The outputs of a survival model at times as an ensemble, and None; or None and the reason why they are not read exactly."""
+def ensemble_of_method(model: Model, method: str) -> tuple[Ensemble | None, str | None]:
+    """The outputs of a survival model at times as an ensemble, and None; or None and the reason why they are
+    not read exactly.
+    """
     try:
         return Ensemble._of([(_of_sklearn(model, method)[0], True)]), None
     except Unknown as problem:
         return None, str(problem)
 
 
-def ensemble_or_none(model, rounds=None):
+def ensemble_or_none(model: Model, rounds: Rounds = None) -> Ensemble | None:
     """The model as an ensemble, where it holds trees or is linear; else None."""
-    return ensemble_or_reason(model, rounds, 4)[0]
+    return ensemble_or_reason(model, rounds)[0]
 
 
-def ensemble(model, rounds=None, level=3):
+def ensemble(model: Model, rounds: Rounds = None) -> Ensemble:
     """The model as an ensemble; refuses any other."""
-    found, reason = ensemble_or_reason(model, rounds, level + 1)
+    found, reason = ensemble_or_reason(model, rounds)
     if found is not None:
         return found
-    problem = reason or f"{_kind(model)} is not a tree or linear model of xgboost, lightgbm, catboost or scikit-learn, nor a file of one"
-    remedy = "" if "apportion.Explainer" in problem else "; apportion.Explainer(model, X) explains any model that can be called"
+    problem = (reason or f"{_kind(model)} is not a tree or linear model of xgboost, lightgbm, catboost or "
+               "scikit-learn, nor a file of one")
+    remedy = ("" if "apportion.Explainer" in problem
+              else "; apportion.Explainer(model, X) explains any model that can be called")
     raise ModelError(f"{problem}{remedy}")

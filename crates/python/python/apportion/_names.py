@@ -1,9 +1,13 @@
-"""Names for people: the one that is meant by another, and lists of them."""
+"""Names in messages: the one that was probably meant, and lists of names."""
 import operator
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+_Name = TypeVar("_Name")
 
 
-def nearest(given, names):
-    """The name that `given` is a slip of; None where none is near."""
+def nearest(given: object, names: Iterable[_Name]) -> _Name | None:
+    """Returns the name that `given` is probably a slip of; None if no name is near."""
     import difflib
 
     lowered = {str(name).lower(): name for name in names}
@@ -11,29 +15,28 @@ def nearest(given, names):
     return lowered[found[0]] if found else None
 
 
-def listed(names, most=8):
-    """Names in a line: the first of them, and how many more there are."""
-    names = [f'"{name}"' for name in names]
-    more = len(names) - most
-    return ", ".join(names) if more <= 0 else ", ".join(names[:most]) + f" and {more} more"
+def listed(names: Iterable[object], most: int = 8) -> str:
+    """Returns names in one line: the first of them, and how many more there are."""
+    quoted = [f'"{name}"' for name in names]
+    more = len(quoted) - most
+    return ", ".join(quoted) if more <= 0 else ", ".join(quoted[:most]) + f" and {more} more"
 
 
-def numbered(names):
-    """Whether names only number the columns, as libraries make them up: f0, f1, …; Column_0; 0; x1."""
-    names = [str(name) for name in names]
+def numbered(names: Iterable[object]) -> bool:
+    """Returns whether names only number the columns, as libraries do: f0, f1, …; Column_0; 0; x1."""
+    texts = [str(name) for name in names]
     for first in (0, 1):
-        if names and names[0].endswith(str(first)):
-            prefix = names[0][: -len(str(first))]
-            if all(name == f"{prefix}{first + place}" for place, name in enumerate(names)):
+        if texts and texts[0].endswith(str(first)):
+            prefix = texts[0][: -len(str(first))]
+            if all(text == f"{prefix}{first + place}" for place, text in enumerate(texts)):
                 return True
     return False
 
 
-def place(what, name, names):
-    """The place of a name, or of a number, among names."""
-    from ._errors import UsageError
-
+def place(what: str, name: Any, names: Sequence[str]) -> int:
+    """Returns the place of a name, or of a number, among names; `what` is the option that has it."""
     from . import _checks
+    from ._errors import UsageError
 
     if isinstance(name, str) and name in names:
         return names.index(name)
@@ -45,5 +48,6 @@ def place(what, name, names):
     if 0 <= number < len(names):
         return number
     meant = nearest(name, names) if isinstance(name, str) else None
-    hint = f'did you mean "{meant}"?' if meant is not None else f"available features: {listed(names)} (or indices 0–{len(names) - 1})"
+    hint = (f'did you mean "{meant}"?' if meant is not None
+            else f"available features: {listed(names)} (or indices 0–{len(names) - 1})")
     raise UsageError(f"unknown feature {_checks.shown(name)} in {what}; {hint}")

@@ -1,34 +1,45 @@
 """Which output of a model is explained, one rule for every model that is called.
 
 1. The method that `model_output` names.
-2. Else the margin, which a model adds up before its link: the raw score of boosting libraries, `decision_function` of classifiers and outlier
+2. Else the margin, which a model adds up before its link: the raw score of boosting libraries,
+`decision_function` of classifiers and outlier
    detectors, the logarithm of what a regressor with a log link predicts.
 3. Else probabilities (`predict_proba`), or the distances of a clusterer (`transform`).
-4. Else what `predict` returns. If that is labels, each label has an output: 1 where it is predicted, else 0. So no label is taken for a number.
+4. Else what `predict` returns. If that is labels, each label has an output: 1 where it is predicted, else 0.
+So no label is taken for a number.
 
 A transformed target is explained in the unit of `predict`.
 """
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ._errors import ModelError, UsageError
 from ._models import family
 from ._threads import pool
+from ._types import AnyArray, Model, Numbers, Rows
+
+if TYPE_CHECKING:
+    from ._models import Ensemble
 
 
 class Output:
     """One way to call a model.
 
-    call: from rows to numbers. about: what the numbers are. names: of the outputs, or None. note: what users should know of the choice, or None.
+    call: from rows to numbers. about: what the numbers are. names: of the outputs, or None. note: what users
+        should know of the choice, or None.
     warns: whether the note is a warning, too, since another quantity is explained than `predict` returns.
     """
 
-    def __init__(self, call, about, names=None, note=None, warns=True):
+    def __init__(self, call: Callable[[Rows], Any], about: str, names: list[str] | None = None,
+                 note: str | None = None, warns: bool = True) -> None:
         self.call, self.about, self.names, self.note, self.warns = call, about, names, note, warns
 
 
-def outputs(model, method=None):
+def outputs(model: Model, method: str | None = None) -> list[Output]:
     """Returns the ways to call a model, the first of which that works is explained.
 
     method: the method of the model that is explained, by name.
@@ -50,43 +61,57 @@ def outputs(model, method=None):
         return found
     if callable(model):
         owner, name = getattr(model, "__self__", None), getattr(model, "__name__", "")
-        if owner is not None and name in ("predict_proba", "decision_function", "predict", "predict_log_proba"):
+        if owner is not None and name in ("predict_proba", "decision_function", "predict",
+                                          "predict_log_proba"):
             return [Output(model, name, _class_names(owner) if name != "predict" else None)]
         return [Output(model, "output of the function")]
-    raise ModelError(f"{type(model).__module__}.{type(model).__qualname__} can neither be called nor predict; pass a function of rows")
+    raise ModelError(f"{type(model).__module__}.{type(model).__qualname__} can neither be called nor "
+                     "predict; pass a function of rows")
 
 
-def _method(model, method, names=None, note=None, warns=True):
+def _method(model: Model, method: str, names: list[str] | None = None, note: str | None = None,
+            warns: bool = True) -> Output:
     return Output(getattr(model, method), method, names, note, warns)
 
 
-def at_times(model, method):
-    """Returns the output of a method that returns functions of time, at the times of the training; None for other methods."""
-    times = next((getattr(_last(model), name) for name in ("unique_times_", "event_times_") if getattr(_last(model), name, None) is not None), None)
+def at_times(model: Model, method: str) -> Output | None:
+    """Returns the output of a method that returns functions of time, at the times of the training; None for
+    other methods.
+    """
+    times = next((getattr(_last(model), name) for name in ("unique_times_", "event_times_")
+                  if getattr(_last(model), name, None) is not None), None)
     if method not in ("predict_cumulative_hazard_function", "predict_survival_function") or times is None:
         return None
     call = getattr(model, method, None)
     if not callable(call):
         return None
-    return Output(lambda rows: call(rows, return_array=True), f"{method} at times", [f"{time:g}" for time in times])
+    return Output(lambda rows: call(rows, return_array=True), f"{method} at times",
+                  [f"{time:g}" for time in times])
 
 
-def compare_at_times(output, ensemble, given, values, what, threads):
-    """Raises if trees that were read give something else at some time than the model itself, on up to 20 rows."""
+def compare_at_times(output: Output, ensemble: Ensemble, given: Rows, values: Numbers, what: str,
+                     threads: int | None) -> None:
+    """Raises if trees that were read give something else at some time than the model itself, on up to 20
+    rows.
+    """
     rows = given.iloc[:20] if hasattr(given, "iloc") else given[:20]
     try:
         own = np.asarray(output.call(rows), dtype=np.float64)
     except Exception:  # the model refuses these rows as they are given
         return
-    ours = ensemble._core.predict(np.ascontiguousarray(values[: len(own)]), False, pool(threads)).reshape(own.shape)
+    ours = ensemble._core.predict(np.ascontiguousarray(values[: len(own)]), False,
+                                  pool(threads)).reshape(own.shape)
     differs = np.abs(own - ours) > 1e-9 * (1 + np.abs(own).max(initial=0.0))
     if differs.any():
         row, time = np.argwhere(differs)[0]
-        raise ModelError(f"the model was read differently than it predicts: row {row} of {what}: {output.about} returns {own[row, time]:.9g} at {output.names[time]}, "
-                         f"the trees as read give {ours[row, time]:.9g}; please report this, or pass check=False to explain the trees as read")
+        names = output.names or range(own.shape[1])
+        raise ModelError(f"the model was read differently than it predicts: row {row} of {what}: "
+                         f"{output.about} returns {own[row, time]:.9g} at {names[time]}, the trees as "
+                         f"read give {ours[row, time]:.9g}; please report this, or pass check=False to "
+                         "explain the trees as read")
 
 
-def _class_names(model):
+def _class_names(model: Model) -> list[str] | None:
     classes = getattr(model, "classes_", None)
     if classes is None:
         return None
@@ -95,7 +120,7 @@ def _class_names(model):
     return [str(label) for label in np.ravel(np.asarray(classes, dtype=object))]
 
 
-def _last(model):
+def _last(model: Model) -> Model:
     """Returns what predicts in the end: the last step of a pipeline, the best estimator of a search."""
     for _ in range(9):
         if getattr(model, "best_estimator_", None) is not None:
@@ -107,55 +132,65 @@ def _last(model):
     return model
 
 
-def _margins(model, names):
+def _margins(model: Model, names: list[str] | None) -> Iterator[Output]:
     """Yields how to call a model for its margins."""
     last = _last(model)
     library = family(last)
-    option = {"xgboost": dict(output_margin=True), "lightgbm": dict(raw_score=True), "catboost": dict(prediction_type="RawFormulaVal")}.get(library)
+    of_library: dict[str | None, tuple[str, object]] = {
+        "xgboost": ("output_margin", True), "lightgbm": ("raw_score", True),
+        "catboost": ("prediction_type", "RawFormulaVal")}
+    option = of_library.get(library)
     if option is not None and callable(getattr(model, "predict", None)):
-        (name, value), = option.items()
-        yield Output(lambda rows: model.predict(rows, **option), f"margin: predict({name}={value!r})", names)
+        name, value = option
+        yield Output(lambda rows: model.predict(rows, **{name: value}), f"margin: predict({name}={value!r})",
+                     names)
         return
     if _kind(model) == "outlier_detector" or _detects_outliers(model):
         if callable(getattr(model, "decision_function", None)):
-            yield _method(model, "decision_function", note='decision_function is explained, since predict returns labels of outliers; model_output="…" '
-                          "names another method")
+            yield _method(model, "decision_function", note='decision_function is explained, since predict '
+                          'returns labels of outliers; model_output="…" names another method')
             return
         if callable(getattr(model, "score_samples", None)):
-            yield _method(model, "score_samples", note='score_samples is explained, since predict returns labels; model_output="…" names another method')
+            yield _method(model, "score_samples", note='score_samples is explained, since predict returns '
+                          'labels; model_output="…" names another method')
             return
-    if callable(getattr(model, "decision_function", None)) and (names is not None or not hasattr(model, "predict")):
+    if (callable(getattr(model, "decision_function", None))
+            and (names is not None or not hasattr(model, "predict"))):
         note = None
         if callable(getattr(model, "predict_proba", None)):
             note = 'decision_function is explained; model_output="predict_proba" explains probabilities'
         yield _method(model, "decision_function", names, note, warns=False)
-    link = type(getattr(getattr(last, "_base_loss", None) or getattr(last, "_loss", None), "link", None)).__name__
+    link = type(getattr(getattr(last, "_base_loss", None) or getattr(last, "_loss", None), "link",
+                        None)).__name__
     if link == "LogLink" and names is None and callable(getattr(model, "predict", None)):
-        yield Output(lambda rows: np.log(model.predict(rows)), "margin: log of predict",
-                     note='the logarithm of predict is explained, which is the margin of this model; model_output="predict" explains predict itself')
+        yield Output(lambda rows: np.log(model.predict(rows)), "margin: log of predict", note='the logarithm '
+                     'of predict is explained, which is the margin of this model; model_output="predict" '
+                     'explains predict itself')
 
 
-def _by_methods(model, names):
+def _by_methods(model: Model, names: list[str] | None) -> Iterator[Output]:
     """Yields how to call a model for probabilities, distances or predictions."""
     if callable(getattr(model, "predict_proba", None)):
         yield _method(model, "predict_proba", names)
     is_clusterer = _kind(model) == "clusterer"
     if is_clusterer and callable(getattr(model, "transform", None)):
-        yield Output(model.transform, "transform: distance to each cluster",
-                     note='the distances to the clusters (transform) are explained, since predict returns labels; model_output="…" names another method')
+        yield Output(model.transform, "transform: distance to each cluster", note='the distances to the '
+                     'clusters (transform) are explained, since predict returns labels; model_output="…" '
+                     'names another method')
     if callable(getattr(model, "predict", None)):
         labels = getattr(model, "classes_", None)
         if labels is None and is_clusterer:
             labels = np.unique(getattr(model, "labels_", model.predict))
         if labels is not None and not isinstance(labels, list) and np.ndim(labels) == 1:
-            yield Output(_indicators(model, np.asarray(labels)), "predict: 1 for the predicted label, else 0", [str(label) for label in labels],
-                         note="predict returns labels, and the model has no scores: each label is an output, 1 where it is predicted and 0 elsewhere")
+            yield Output(_indicators(model, np.asarray(labels)), "predict: 1 for the predicted label, else 0",
+                         [str(label) for label in labels], note="predict returns labels, and the model has "
+                         "no scores: each label is an output, 1 where it is predicted and 0 elsewhere")
         else:
             yield _method(model, "predict")
 
 
-def _indicators(model, labels):
-    def call(rows):
+def _indicators(model: Model, labels: AnyArray) -> Callable[[Rows], AnyArray]:
+    def call(rows: Rows) -> AnyArray:
         predicted = np.asarray(model.predict(rows))
         if predicted.ndim > 1 and predicted.shape[1:] == (1,):
             predicted = predicted[:, 0]
@@ -164,7 +199,7 @@ def _indicators(model, labels):
     return call
 
 
-def _kind(model):
+def _kind(model: Model) -> str | None:
     """Returns what kind of estimator scikit-learn takes a model for."""
     kind = getattr(model, "_estimator_type", None)
     if kind is None and callable(getattr(model, "__sklearn_tags__", None)):
@@ -175,13 +210,14 @@ def _kind(model):
     return kind
 
 
-def _detects_outliers(model):
+def _detects_outliers(model: Model) -> bool:
     """Returns whether a model is an outlier detector of PyOD, which has labels and no classes."""
-    return any(base.__module__.partition(".")[0] == "pyod" for base in type(model).__mro__) and hasattr(model, "decision_function")
+    return (any(base.__module__.partition(".")[0] == "pyod" for base in type(model).__mro__)
+            and hasattr(model, "decision_function"))
 
 
-def _torch(module):
-    def call(rows):
+def _torch(module: Any) -> Callable[[Rows], Any]:
+    def call(rows: Rows) -> Any:
         import torch
 
         parameter = next(module.parameters(), None)
@@ -190,7 +226,8 @@ def _torch(module):
         module.eval()
         try:
             with torch.no_grad():
-                return module(torch.as_tensor(rows if isinstance(rows, torch.Tensor) else np.asarray(rows)).to(**kind))
+                return module(torch.as_tensor(rows if isinstance(rows, torch.Tensor)
+                                              else np.asarray(rows)).to(**kind))
         finally:
             module.train(was_training)
 

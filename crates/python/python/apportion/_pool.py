@@ -1,17 +1,25 @@
 """The cells of a CatBoost Pool with categories, which CatBoost does not return by itself.
 
-A quantized pool can be saved, and its file states for each number between which borders it lies, and for each category its hash. So numbers are
-found by bisection over all of 32 bits, many borders at a time, and categories become the codes that the readers of CatBoost models use: hash + ½.
+A quantized pool can be saved, and its file states for each number between which borders it lies, and for each
+category its hash. So numbers are found by bisection over all of 32 bits, many borders at a time, and
+categories become the codes that the readers of CatBoost models use: hash + ½.
 """
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from __future__ import annotations
+
 import os
 import struct
 import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import numpy as np
+import numpy.typing as npt
 
 from ._errors import DataError
+from ._types import Booleans, Integers, Numbers
+
+if TYPE_CHECKING:
+    from ._data import Wanted
 
 # Borders that a feature may have, and lines of a file of borders from which on there is one for each number.
 _MAX_BORDERS, _MAX_LINES = 65_000, 30_000
@@ -22,7 +30,7 @@ _END = b"CatboostQuantizedPoolEnd\0"
 _ZERO = 0x8000_0000
 
 
-def cells(pool, wanted, what):
+def cells(pool: Any, wanted: Wanted, what: str) -> Numbers:
     """The rows of a pool as 64-bit numbers, with codes for categories."""
     try:
         return _in_order(np.asarray(pool.get_features(), dtype=np.float64), pool, wanted)
@@ -40,24 +48,26 @@ def cells(pool, wanted, what):
     try:
         parts = [_read(pool, list(range(start, min(start + _MAX_ROWS, pool.num_row())))) for start in starts]
     except Exception as problem:
-        raise DataError(f"this version of catboost does not return the categories of a Pool ({problem}); {frame}") from problem
+        raise DataError(f"this version of catboost does not return the categories of a Pool ({problem}); "
+                        f"{frame}") from problem
     return _in_order(np.concatenate(parts) if parts else np.empty((0, pool.num_col())), pool, wanted)
 
 
-def _in_order(values, pool, wanted):
+def _in_order(values: Numbers, pool: Any, wanted: Wanted) -> Numbers:
     """Columns in the order of the model, if the pool has the same ones in another order."""
     names = pool.get_feature_names()
-    if not wanted.names or names == list(wanted.names) or len(set(names)) != len(names) or set(names) != set(wanted.names):
+    if (not wanted.names or names == list(wanted.names) or len(set(names)) != len(names)
+            or set(names) != set(wanted.names)):
         return values
     return values[:, [names.index(name) for name in wanted.names]]
 
 
-def _read(pool, rows):
+def _read(pool: Any, rows: list[int]) -> Numbers:
     features, categorical = pool.num_col(), set(pool.get_cat_feature_indices())
     numeric = [feature for feature in range(features) if feature not in categorical]
     values = np.empty((len(rows), features))
     with tempfile.TemporaryDirectory() as folder:
-        def quantized(borders, missing):
+        def quantized(borders: Mapping[int, Sequence[float]], missing: str) -> _File:
             path, saved = os.path.join(folder, "borders.tsv"), os.path.join(folder, "pool")
             with open(path, "w") as file:
                 for feature, numbers in borders.items():
@@ -74,20 +84,24 @@ def _read(pool, rows):
             values[:, feature] = file.categories(feature)
         if numeric:
             above = quantized(zero, "Max")
-            is_missing = np.stack([(file.bins(feature) == 0) & (above.bins(feature) == 1) for feature in numeric], axis=1)
-            found = _bisected(lambda borders: quantized(dict(zip(numeric, borders)), "Min"), numeric, is_missing)
+            is_missing = np.stack([(file.bins(feature) == 0) & (above.bins(feature) == 1)
+                                   for feature in numeric], axis=1)
+            found = _bisected(lambda borders: quantized(dict(zip(numeric, borders)), "Min"), numeric,
+                              is_missing)
             values[:, numeric] = np.where(is_missing, np.nan, found)
     return values
 
 
-def _bisected(quantized, numeric, is_missing):
+def _bisected(quantized: Callable[[list[list[float]]], _File], numeric: Sequence[int],
+              is_missing: Booleans) -> Numbers:
     """The numbers of columns, by the borders between which they lie."""
     count, columns = is_missing.shape
     # The number of a row is above `low` and at most `high`, in the order of 32-bit numbers.
     low = np.full((count, columns), _key(-np.finfo(np.float32).max) - 1)
     high = np.where(is_missing, low + 1, _key(np.inf))
     while (high - low > 1).any():
-        places = [_borders(low[:, column], high[:, column], min(_MAX_BORDERS, _MAX_LINES // columns)) for column in range(columns)]
+        places = [_borders(low[:, column], high[:, column], min(_MAX_BORDERS, _MAX_LINES // columns))
+                  for column in range(columns)]
         file = quantized([_numbers(keys if len(keys) else np.array([_ZERO])).tolist() for keys in places])
         for column, keys in enumerate(places):
             if not len(keys):  # only the two zeros are left, which are one
@@ -96,11 +110,12 @@ def _bisected(quantized, numeric, is_missing):
             bins = file.bins(numeric[column]).astype(np.intp)
             bounds = np.concatenate([[0], keys, [_key(np.inf)]])
             low[:, column] = np.maximum(low[:, column], bounds[bins])
-            high[:, column] = np.where(is_missing[:, column], low[:, column] + 1, np.minimum(high[:, column], bounds[bins + 1]))
+            high[:, column] = np.where(is_missing[:, column], low[:, column] + 1,
+                                       np.minimum(high[:, column], bounds[bins + 1]))
     return _numbers(high.ravel()).reshape(high.shape) + 0.0
 
 
-def _borders(low, high, most):
+def _borders(low: Integers, high: Integers, most: int) -> Integers:
     """Borders within each of the intervals of a column that are still open, at most so many together."""
     intervals = np.unique(np.stack([low, high], axis=1)[high - low > 1], axis=0)
     if not len(intervals):
@@ -114,20 +129,21 @@ def _borders(low, high, most):
     return keys[keys <= _key(np.finfo(np.float32).max)]
 
 
-def _key(number):
+def _key(number: SupportsFloat) -> int:
     bits = int(np.float32(number).view(np.uint32))
     return (bits ^ 0xFFFF_FFFF) if bits & _ZERO else bits | _ZERO
 
 
-def _numbers(keys):
+def _numbers(keys: Integers) -> Numbers:
     keys = np.asarray(keys, dtype=np.int64)
-    return np.where(keys & _ZERO, keys ^ _ZERO, keys ^ 0xFFFF_FFFF).astype(np.uint32).view(np.float32).astype(np.float64)
+    return np.where(keys & _ZERO, keys ^ _ZERO,
+                    keys ^ 0xFFFF_FFFF).astype(np.uint32).view(np.float32).astype(np.float64)
 
 
 class _File:
     """A quantized pool as CatBoost saves it: chunks of columns, and where they are."""
 
-    def __init__(self, content, rows):
+    def __init__(self, content: bytes, rows: int) -> None:
         if not content.startswith(b"CatboostQuantizedPool\0") or not content.endswith(_END):
             raise ValueError("unknown format of a quantized pool")
         self.content, self.rows = content, rows
@@ -138,27 +154,30 @@ class _File:
         for _ in range(columns):
             column, chunks = struct.unpack_from("<2I", content, at)
             at += 8
-            self._chunks[column] = [struct.unpack_from("<IQ2I", content, at + 20 * chunk) for chunk in range(chunks)]
+            self._chunks[column] = [struct.unpack_from("<IQ2I", content, at + 20 * chunk)
+                                    for chunk in range(chunks)]
             at += 20 * chunks
 
-    def bins(self, column):
+    def bins(self, column: int) -> npt.NDArray[np.uint32]:
         """The number of the bin of each row."""
         found = np.empty(self.rows, dtype=np.uint32)
         done = 0
         for _, offset, first, count in self._chunks[column]:
             root = offset + struct.unpack_from("<I", self.content, offset)[0]
             fields = root - struct.unpack_from("<i", self.content, root)[0]
-            bits, numbers = (struct.unpack_from("<H", self.content, fields + 4 + 2 * field)[0] for field in (0, 1))
+            bits, numbers = (struct.unpack_from("<H", self.content, fields + 4 + 2 * field)[0]
+                             for field in (0, 1))
             kind = np.dtype(f"<u{self.content[root + bits] // 8}")
             numbers += root
             numbers += struct.unpack_from("<I", self.content, numbers)[0] + 4
-            found[first : first + count] = np.frombuffer(self.content, dtype=kind, count=count, offset=numbers)
+            found[first : first + count] = np.frombuffer(self.content, dtype=kind, count=count,
+                                                         offset=numbers)
             done += count
         if done != self.rows:
             raise ValueError(f"{done} of {self.rows} rows")
         return found
 
-    def categories(self, column):
+    def categories(self, column: int) -> Numbers:
         """The code of the category of each row."""
         hashes = self._hashes[column]
         if not self._chunks.get(column):  # a single category is not written for each row
@@ -176,9 +195,9 @@ class _File:
         return found
 
 
-def _hashes(schema):
+def _hashes(schema: bytes) -> dict[int, dict[int, int]]:
     """For each column the hash of each category, by its number."""
-    found = {}
+    found: dict[int, dict[int, int]] = {}
     for field, entry in _members(schema):
         if field != 3:
             continue
@@ -197,11 +216,11 @@ def _hashes(schema):
     return found
 
 
-def _members(message):
+def _members(message: bytes) -> Iterator[tuple[int, Any]]:
     """The fields of a message of protobuf with their values: numbers and bytes."""
     at = 0
 
-    def number():
+    def number() -> int:
         nonlocal at
         found = shift = 0
         while True:

@@ -1,7 +1,11 @@
-"""What a function of rows is given: tables as numbers for the engine, and numbers as tables with the cells that came in."""
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+"""What a function of rows is given: tables as numbers for the engine, and numbers as tables with the cells
+that came in.
+"""
+from __future__ import annotations
+
 import copy
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,60 +13,72 @@ from . import _cells, _tables
 from ._data import Table, Wanted, check_count, chosen
 from ._errors import DataError
 from ._names import listed, nearest
+from ._tables import ColumnTable, LibraryTable, Sparse, Tensor
+from ._types import Numbers, Rows
 
 
 class Grown(Exception):
-    """A column of further rows has cells that the schema does not hold: it has to be made from both tables."""
+    """A column of further rows has cells that the schema does not hold: it has to be made from both tables.
+    """
 
 
 class Schema:
     """The columns of the table that a function takes.
 
-    Columns of numbers that 64-bit floats hold exactly are numbers. In any other column each distinct cell is kept as it came in, missing ones
-    included, and number k stands for cell k.
+    Columns of numbers that 64-bit floats hold exactly are numbers. In any other column each distinct cell is
+    kept as it came in, missing ones included, and number k stands for cell k.
 
-    A schema never changes: rows with cells that it does not hold have a schema of their own, with these cells after the others. So threads can
-    share one, and what is kept for an explainer does not grow with the rows that it explains.
+    A schema never changes: rows with cells that it does not hold have a schema of their own, with these cells
+    after the others. So threads can share one, and what is kept for an explainer does not grow with the rows
+    that it explains.
 
     names: of the features, or None for arrays without.
     """
 
-    def __init__(self, table, names=None):
+    def __init__(self, table: LibraryTable, names: Sequence[str] | None = None) -> None:
         self.template, self.width = table.template(), table.width
         self.names = table.names if table.names is not None else names
-        self.columns = None
+        self.columns: list[_Column] | None = None
 
     @classmethod
-    def of(cls, tables, names=None, what="X"):
-        """Returns the schema of the first of these tables that holds the cells of all, and the tables as numbers, each as a `Table` with this schema."""
+    def of(cls, tables: Sequence[LibraryTable], names: Sequence[str] | None = None,
+           what: str = "X") -> tuple[Schema, list[Table]]:
+        """Returns the schema of the first of these tables that holds the cells of all, and the tables as
+        numbers, each as a `Table` with this schema.
+        """
         first = tables[0]
         first.check(what)
         is_of_steps = len(first.shape or ()) > 1
-        check_count(first.width, Wanted(count=None if names is None or first.names is not None or is_of_steps else len(names)), what)
+        check_count(first.width, Wanted(count=None if names is None or first.names is not None or is_of_steps
+                                        else len(names)), what)
         if first.names is not None:
             chosen(first.names, Wanted(), what)
         made = cls(first, names)
         places = [made.places(table, what) for table in tables]
         if first.is_uniform():
             whole = [table.whole(at) for table, at in zip(tables, places)]
-            if all(values is not None for values in whole):
-                return made, [made._numbers(values, table, at) for values, table, at in zip(whole, tables, places)]
-        if not hasattr(first, "array"):
-            raise DataError(f"{what} has columns that are not numbers; the background is a matrix of numbers ({first.library})")
-        made.columns = [_Column.of([(table, at[feature]) for table, at in zip(tables, places)], made.column_name(feature, what))
-                        for feature in range(made.width)]
+            known = [values for values in whole if values is not None]
+            if len(known) == len(tables):
+                return made, [made._numbers(values, table, at)
+                              for values, table, at in zip(known, tables, places)]
+        if isinstance(first, (Sparse, Tensor)):
+            raise DataError(f"{what} has columns that are not numbers; the background is a matrix of numbers "
+                            f"({first.library})")
+        made.columns = [_Column.of([(table, at[feature]) for table, at in zip(tables, places)],
+                                   made.column_name(feature, what)) for feature in range(made.width)]
         found = []
         for table in tables:
-            found.append(made.encoded(table, what))
-            made = found[-1].schema
+            rows = made.encoded(table, what)
+            found.append(rows)
+            made = rows.schema or made
         for rows in found:
             rows.schema = made
         return made, found
 
-    def column_name(self, feature, what):
+    def column_name(self, feature: int, what: str) -> str:
         return f'column "{self.names[feature] if self.names is not None else feature}" of {what}'
 
-    def places(self, table, what):
+    def places(self, table: LibraryTable, what: str) -> list[int]:
         """Returns which columns of a table are the features."""
         table.check(what)
         shape = self.template.shape
@@ -71,11 +87,12 @@ class Schema:
         found = chosen(table.names, Wanted(self.names), what) if table.names is not None else None
         if found is None:
             check_count(table.width, Wanted(count=self.width), what)
-            found = range(self.width)
-        return list(found)
+            found = list(range(self.width))
+        return found
 
-    def encoded(self, table, what="X"):
-        """Returns the rows of a table as numbers, in a `Table` with the schema that holds their cells: this one, or one with further cells.
+    def encoded(self, table: LibraryTable, what: str = "X") -> Table:
+        """Returns the rows of a table as numbers, in a `Table` with the schema that holds their cells: this
+        one, or one with further cells.
 
         Raises Grown if a column has to be kept otherwise to hold them.
         """
@@ -87,48 +104,61 @@ class Schema:
             return self._numbers(whole, table, at)
         values, columns = np.empty((table.length, self.width)), list(self.columns)
         for feature, column in enumerate(self.columns):
-            columns[feature], values[:, feature] = column.encoded(table, at[feature], self.column_name(feature, what))
+            name = self.column_name(feature, what)
+            columns[feature], values[:, feature] = column.encoded(table, at[feature], name)
         schema = self
         if any(one is not other for one, other in zip(columns, self.columns)):
             schema = copy.copy(self)
             schema.columns = columns
         return schema._numbers(values, table, at)
 
-    def _numbers(self, values, table, at):
-        names = self.names if self.names is not None else None if table.names is None else [table.names[place] for place in at]
+    def _numbers(self, values: Numbers, table: LibraryTable, at: Sequence[int]) -> Table:
+        names = (self.names if self.names is not None else None if table.names is None
+                 else [table.names[place] for place in at])
         rows = Table(values, names, table.index, is_own=True)
         rows.schema = self
         return rows
 
-    def table(self, values):
-        """Returns rows of numbers as a table of the library that came in, with its columns, types and cells."""
+    def table(self, values: Numbers) -> Rows:
+        """Returns rows of numbers as a table of the library that came in, with its columns, types and cells.
+        """
         values = np.ascontiguousarray(values)
         if self.columns is None or not self.categorical():
             made = self.template.of_numbers(values)
             if made is not None:
                 return made
-        arrays = [column.decoded(np.ascontiguousarray(values[:, place])) for place, column in enumerate(self.columns)]
+        assert self.columns is not None and not isinstance(self.template, (Sparse, Tensor))
+        arrays = [column.decoded(np.ascontiguousarray(values[:, place]))
+                  for place, column in enumerate(self.columns)]
         return self.template.table(arrays, len(values))
 
-    def as_arrays(self):
-        """Returns the same columns as arrays of NumPy, for functions that take no such tables; None if some are not numbers."""
+    def as_arrays(self) -> Schema | None:
+        """Returns the same columns as arrays of NumPy, for functions that take no such tables; None if some
+        are not numbers.
+        """
         if self.categorical():
             return None
         return Schema(_tables.Array(np.empty((0, self.width))), self.names)
 
-    def categorical(self):
+    def categorical(self) -> list[int]:
         """Returns the columns that are not numbers."""
-        return [] if self.columns is None else [feature for feature, column in enumerate(self.columns) if column.cells is not None]
+        return ([] if self.columns is None else [feature for feature, column in enumerate(self.columns)
+                                                 if column.cells is not None])
 
-    def described(self, features):
+    def described(self, features: Iterable[int]) -> str:
         """Returns the names of columns with their types, for messages."""
-        return ", ".join(f'"{self.names[feature] if self.names is not None else feature}" ({self.template.dtype(feature)})' for feature in features)
+        return ", ".join(f'"{self.names[feature] if self.names is not None else feature}" '
+                         f'({self.template.dtype(feature)})' for feature in features)
 
-    def shown(self, values):
-        """Returns rows of numbers as results show them: numbers, or codes of categories; and the categories by feature."""
-        features, categories = self.categorical(), {}
-        if features:
-            values = values.copy()
+    def shown(self, values: Numbers) -> tuple[Numbers, dict[int, list[Any]]]:
+        """Returns rows of numbers as results show them: numbers, or codes of categories; and the categories
+        by feature.
+        """
+        features = self.categorical()
+        categories: dict[int, list[Any]] = {}
+        if self.columns is None or not features:
+            return values, categories
+        values = values.copy()
         for feature in features:
             values[:, feature], words = self.columns[feature].shown(values[:, feature])
             if words is not None:
@@ -144,31 +174,37 @@ class _Column:
     missing: which missing value NaN stands for in numbers; None as long as there is none.
     """
 
-    def __init__(self, template, place):
+    def __init__(self, template: ColumnTable, place: int) -> None:
         self.template, self.place = template, place
-        self.codes = self.cells = self.missing = None
+        self.codes: dict[Any, int] = {}
+        self.cells: Any = None
+        self.missing: str | None = None
         # Whether some cells can be changed by the function that is given them.
         self.is_mutable = False
 
     @classmethod
-    def of(cls, sources, name):
+    def of(cls, sources: Sequence[tuple[LibraryTable, int]], name: str) -> _Column:
         (first, place), *others = sources
+        assert not isinstance(first, (Sparse, Tensor))
         made = cls(first.template(), place)
         held = [first.numbers(place), *(made._numbers(table, at, name) for table, at in others)]
-        kinds = None if any(numbers is None for numbers in held) else set().union(*(kinds for _, kinds in held))
-        if kinds is not None and len(kinds) < 2:
+        known = [numbers for numbers in held if numbers is not None]
+        kinds: set[str] = set().union(*(of_table for _, of_table in known))
+        if len(known) == len(held) and len(kinds) < 2:
             made.missing = next(iter(kinds), None)
             return made
-        made.codes, made.cells = {}, first.chosen(first.array(place), np.arange(0))
+        made.cells = first.chosen(first.array(place), np.arange(0))
         if getattr(first.dtype(place), "name", "") == "category":
             # Every category has its code from the beginning, in the order of the categories.
-            known = made.template.converted(place, list(first.dtype(place).categories))
-            made, _ = made._with(made.template.distinct(known)[0], known)
+            categories = made.template.converted(place, list(first.dtype(place).categories))
+            made, _ = made._with(made.template.distinct(categories)[0], categories)
         return made
 
-    def _numbers(self, table, at, name):
-        """Returns a column of another table as numbers, if this one can hold them, and its missing values as they are here."""
-        if not hasattr(table, "array"):
+    def _numbers(self, table: LibraryTable, at: int, name: str) -> tuple[Numbers, set[str]] | None:
+        """Returns a column of another table as numbers, if this one can hold them, and its missing values as
+        they are here.
+        """
+        if isinstance(table, (Sparse, Tensor)):
             values = table.whole([at])[:, 0]
             return values, {_tables.NAN} if np.isnan(values).any() else set()
         numbers = table.numbers(at)
@@ -183,15 +219,17 @@ class _Column:
             kinds = {self.missing or _tables.NULL}
         return values, kinds
 
-    def encoded(self, table, at, name):
+    def encoded(self, table: LibraryTable, at: int, name: str) -> tuple[_Column, Numbers]:
         """Returns the column that holds the cells of a column of another table, and these as numbers."""
         if self.cells is None:
             numbers = self._numbers(table, at, name)
             if numbers is None:
-                if self.template.dtype(self.place) == (table.dtype(at) if type(table) is type(self.template) else None):
+                assert not isinstance(table, (Sparse, Tensor))
+                if type(table) is type(self.template) and table.dtype(at) == self.template.dtype(self.place):
                     raise Grown
-                raise DataError(f"{name} has {_odd_cell(table, at)!r}, expected numbers that the background's type {self.template.dtype(self.place)} holds exactly; "
-                                "pass background and X with the same types")
+                raise DataError(f"{name} has {_odd_cell(table, at)!r}, expected numbers that the "
+                                f"background's type {self.template.dtype(self.place)} holds exactly; pass "
+                                "background and X with the same types")
             values, kinds = numbers
             if len(kinds) > 1 or kinds and self.missing not in (None, *kinds):
                 raise Grown
@@ -200,7 +238,7 @@ class _Column:
             made = copy.copy(self)
             made.missing, = kinds
             return made, values
-        if not hasattr(table, "array"):
+        if isinstance(table, (Sparse, Tensor)):
             table, at = _tables.Array(table.whole([at])), 0
         keys, first, codes = table.distinct(table.array(at))
         piece = table.chosen(table.array(at), first)
@@ -216,9 +254,13 @@ class _Column:
         made, found = self._with(keys, piece)
         return made, found[codes] if len(found) else np.empty(len(codes))
 
-    def _with(self, keys, cells):
-        """Returns the column that holds these cells, and their codes: this one, or another with new codes for those that have none yet."""
-        new, added, before = {}, [], len(self.codes)
+    def _with(self, keys: Sequence[Any], cells: Any) -> tuple[_Column, Numbers]:
+        """Returns the column that holds these cells, and their codes: this one, or another with new codes for
+        those that have none yet.
+        """
+        new: dict[Any, int] = {}
+        added: list[int] = []
+        before = len(self.codes)
         for place, key in enumerate(keys):
             if key not in self.codes and key not in new:
                 new[key] = before + len(added)
@@ -227,12 +269,13 @@ class _Column:
         if new:
             made = copy.copy(self)
             made.codes = {**self.codes, **new}
-            cells = _cells.owned(cells if len(added) == len(keys) else self.template.chosen(cells, np.array(added)))
+            cells = _cells.owned(cells if len(added) == len(keys)
+                                 else self.template.chosen(cells, np.array(added)))
             made.cells = self.template.joined([self.cells, cells]) if before else cells
             made.is_mutable = self.is_mutable or _cells.any_mutable(cells)
         return made, np.array([made.codes[key] for key in keys], dtype=np.float64)
 
-    def _converted(self, cells, name):
+    def _converted(self, cells: Sequence[Any], name: str) -> Any:
         """Returns cells of another type as those of this column."""
         dtype = self.template.dtype(self.place)
         known = [str(word) for word in getattr(dtype, "categories", ())]
@@ -244,33 +287,41 @@ class _Column:
         for cell, back in zip(cells, kept):
             if not _cells.same(cell, back):
                 if not known:
-                    raise DataError(f"{name} has {cell!r}, which the background's type {dtype} cannot hold; pass both with the same types")
+                    raise DataError(f"{name} has {cell!r}, which the background's type {dtype} cannot hold; "
+                                    "pass both with the same types")
                 meant = nearest(str(cell), known)
-                hint = f'did you mean "{meant}"?' if meant is not None else f"categories of the background: {listed(known)}"
+                hint = (f'did you mean "{meant}"?' if meant is not None
+                        else f"categories of the background: {listed(known)}")
                 raise DataError(f"unknown category {cell!r} in {name}; {hint}")
         return made
 
-    def decoded(self, values):
+    def decoded(self, values: Numbers) -> Any:
         if self.cells is None:
             return self.template.column(self.place, values, self.missing)
         made = self.template.chosen(self.cells, values.astype(np.intp))
         return _cells.owned(made) if self.is_mutable else made
 
-    def shown(self, values):
-        """Returns codes as results show them, and the categories; or numbers, and None, if all cells are numbers."""
+    def shown(self, values: Numbers) -> tuple[Numbers, list[Any] | None]:
+        """Returns codes as results show them, and the categories; or numbers, and None, if all cells are
+        numbers.
+        """
         words = [_cells.shown(cell) for cell in self.template.cells(self.cells)]
         codes = values.astype(np.intp)
-        if not any(isinstance(word, str) for word in words) and getattr(self.template.dtype(self.place), "name", "") != "category":
+        if (not any(isinstance(word, str) for word in words)
+                and getattr(self.template.dtype(self.place), "name", "") != "category"):
             return np.array([np.nan if word is None else float(word) for word in words])[codes], None
-        places, kept = np.full(len(words), np.nan), {}
+        places = np.full(len(words), np.nan)
+        kept: dict[tuple[type, Any], int] = {}
         for code, word in enumerate(words):
             if word is not None:
                 places[code] = kept.setdefault((type(word), word), len(kept))
         return places[codes], [word for _, word in kept]
 
 
-def _numbers_of_cells(table, at):
-    """Returns a column of objects as numbers if 64-bit floats hold each cell exactly, or it is missing; else None."""
+def _numbers_of_cells(table: ColumnTable, at: int) -> tuple[Numbers, set[str]] | None:
+    """Returns a column of objects as numbers if 64-bit floats hold each cell exactly, or it is missing; else
+    None.
+    """
     array = table.array(at)
     _, first, codes = table.distinct(array)
     found, kinds = np.empty(len(first)), set()
@@ -284,10 +335,11 @@ def _numbers_of_cells(table, at):
     return found[codes] if len(found) else np.empty(len(codes)), kinds
 
 
-def _is_exact(cell):
+def _is_exact(cell: Any) -> bool:
     return isinstance(cell, (bool, int, float, np.integer, np.floating, np.bool_)) and float(cell) == cell
 
 
-def _odd_cell(table, at):
+def _odd_cell(table: ColumnTable, at: int) -> Any:
     """Returns the first cell of a column that is not a number that 64-bit floats hold."""
-    return next((cell for cell in table.cells(table.array(at)) if not _cells.is_missing(cell) and not _is_exact(cell)), None)
+    return next((cell for cell in table.cells(table.array(at)) if not _cells.is_missing(cell)
+                 and not _is_exact(cell)), None)

@@ -1,15 +1,21 @@
 """Sequences, rows of steps × features: who the players are."""
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
 from ._errors import UsageError
+
+# The names of all cells, the groups that are players, and the value.
+Players: TypeAlias = tuple[list[str], Any, str]
 
 _QUOTIENTS = {"shapley": "quotient-shapley", "banzhaf": "quotient-banzhaf"}
 
 
-def players_of_sequences(shape, names, groups, value):
+def players_of_sequences(shape: tuple[int, ...], names: Sequence[str] | None, groups: Any,
+                         value: str) -> Players:
     """Returns the names of all cells, the groups that are players, and the value.
 
-    shape: steps and features of a row. groups: "features" (the default), one player for each feature over all steps; "steps", one for each step;
+    shape: steps and features of a row. groups: "features" (the default), one player for each feature over all
+        steps; "steps", one for each step;
     "cells", one for each feature at each step; or groups of cells, by names such as `f0[3]`.
     """
     steps, features = shape
@@ -19,13 +25,16 @@ def players_of_sequences(shape, names, groups, value):
         of_features = list(names) if names is not None else [f"f{feature}" for feature in range(features)]
         cells = [f"{name}[{step}]" for step in range(steps) for name in of_features]
     else:
-        raise UsageError(f"feature_names has {len(names)} names, expected {features} (one for each feature) or {steps * features} (one for each step and feature)")
+        raise UsageError(f"feature_names has {len(names)} names, expected {features} (one for each feature) "
+                         f"or {steps * features} (one for each step and feature)")
     if groups == "cells":
         return cells, None, value
     if groups in (None, "features"):
-        groups = {name: list(range(feature, steps * features, features)) for feature, name in enumerate(of_features)}
+        groups = {name: list(range(feature, steps * features, features))
+                  for feature, name in enumerate(of_features)}
     elif groups == "steps":
-        groups = {f"step {step}": list(range(step * features, (step + 1) * features)) for step in range(steps)}
+        groups = {f"step {step}": list(range(step * features, (step + 1) * features))
+                  for step in range(steps)}
     else:
         return cells, groups, value
     return cells, groups, _QUOTIENTS.get(value, value)

@@ -1,34 +1,43 @@
-"""Threads of the engine: one pool for each number of threads and process; where one thread is asked for, one for each thread that asks."""
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+"""Threads of the engine: one pool for each number of threads and process, and for single threads one pool for
+each thread that calls.
+"""
 import atexit
 import operator
 import os
 import threading
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from . import _checks, _core
 from ._errors import UsageError
 
-# Pools by their numbers of threads, the last one used last. Besides the default one only the last is kept: idle pools hold their threads.
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+# Pools by their numbers of threads, the last one used last. Besides the default one only the last is kept:
+# idle pools hold their threads.
 _MAX_OTHERS = 1
 _MAX_THREADS = 1024
 # Pools of a process before it was forked: their threads are gone, and taking them down would wait for these.
-_left_behind = []
+_left_behind: list[tuple[dict[int, _core.Pool], threading.local]] = []
 
 
-def pool(threads=None):
-    """Returns the pool with this number of threads, by default as `set_threads` or the environment variable `RAYON_NUM_THREADS` specifies.
+def pool(threads: int | None = None) -> _core.Pool:
+    """Returns the pool with this number of threads, by default as `set_threads` or the environment variable
+    `RAYON_NUM_THREADS` specifies.
 
     One that is dropped here ends its threads when the last call that uses it returns.
     """
     count = _default if threads is None else checked(threads)
     if count == 1:
-        # Threads that ask for one each work beside each other: so engines of data run their tasks. It ends with its thread.
+        # Tasks of data engines are threads that use one thread each, and they run side by side. The pool ends
+        # with its thread.
         if not hasattr(_own, "pool"):
             _own.pool = _core.Pool(1)
-        return _own.pool
+        alone: _core.Pool = _own.pool
+        return alone
     with _changing:
         found = _pools.pop(count, None)
         if found is None:
@@ -40,35 +49,41 @@ def pool(threads=None):
     return found
 
 
-def generation():
+def generation() -> int:
     """Returns a number that changes when the process is forked while another thread is in the engine.
 
-    What is kept for the next call may be locked by that thread, which the new process does not have, and is made again.
+    What is kept for the next call may be locked by that thread, which the new process does not have, and is
+    made again.
     """
     return _generation
 
 
-def engine(work, *arguments):
-    """What `work` of the engine gives, which may call functions of Python.
+def engine(work: Callable[_P, _R], *arguments: _P.args, **options: _P.kwargs) -> _R:
+    """Returns the result of `work` of the engine, which may call functions of Python.
 
-    A thread that nobody waits for is held here when the interpreter ends: the engine must not call what is taken down.
+    A daemon thread stays here when the interpreter ends, since the engine must not call what was torn down.
     """
     thread = threading.get_ident()
     with _inside:
         _inside.threads.append(thread)
     try:
         if _inside.ending in (None, thread):
-            return work(*arguments)
+            return work(*arguments, **options)
     finally:
         with _inside:
             _inside.threads.remove(thread)
             _inside.notify_all()
         if _inside.ending not in (None, thread):
             threading.Event().wait()
+    raise AssertionError("a thread that has to wait returned")
 
 
-def set_threads(threads):
-    """Sets how many threads explain where a call does not say; 0 for as many as there are cores.
+def set_threads(threads: int) -> None:
+    """Sets the number of threads of calls that do not set `threads`.
+
+    threads: an integer from 0 to 1024; 0 (the default) for one thread per core.
+
+    Raises UsageError for anything else.
 
     >>> import apportion
     >>> apportion.set_threads(1)
@@ -78,34 +93,38 @@ def set_threads(threads):
     _default = checked(threads)
 
 
-def checked(threads):
+def checked(threads: Any) -> int:
     """Returns a number of threads; raises UsageError for anything else."""
     try:
         count = operator.index(threads)
     except TypeError:
         count = -1
     if not 0 <= count <= _MAX_THREADS or isinstance(threads, (bool, np.bool_)):
-        raise UsageError(f"threads must be between 0 and {_MAX_THREADS} (0 = all cores), got {_checks.shown(threads)}")
+        raise UsageError(f"threads must be between 0 and {_MAX_THREADS} (0 = all cores), got "
+                         f"{_checks.shown(threads)}")
     return count
 
 
 class _Inside(threading.Condition):
-    """Threads whose work the engine does, and the thread that ends the interpreter."""
+    """The threads that are in the engine, and the thread that ends the interpreter."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self.threads, self.ending = [], None
+        self.threads: list[int] = []
+        self.ending: int | None = None
 
 
-def _end():
-    """Waits until other threads have left the engine: until functions that are being called have come back, so long as they do so soon."""
+def _end() -> None:
+    """Waits until other threads have left the engine: until functions that are being called have come back,
+    so long as they do so soon.
+    """
     _inside.ending = threading.get_ident()
     _core.end()
     with _inside:
         _inside.wait_for(lambda: set(_inside.threads) <= {_inside.ending}, timeout=5)
 
 
-def _forked():
+def _forked() -> None:
     global _inside, _own, _pools, _changing, _generation
     if set(_inside.threads) - {threading.get_ident()}:
         _generation += 1
@@ -116,7 +135,8 @@ def _forked():
 
 _default, _generation = 0, 0
 # A handler of a signal, or a finalizer, may explain while this thread is in here.
-_pools, _changing = {}, threading.RLock()
+_pools: dict[int, _core.Pool] = {}
+_changing = threading.RLock()
 _inside, _own = _Inside(), threading.local()
 atexit.register(_end)
 if hasattr(os, "register_at_fork"):

@@ -1,51 +1,72 @@
-"""An explainer of batches on the workers of an engine of data: how it gets there, and that it is made once in each process."""
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+"""An explainer of batches on the workers of a data engine, where it is made once in each process."""
+from __future__ import annotations
+
 import hashlib
 import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ._batches import BatchExplainer
 from ._core import __version__
-from ._errors import Error, ModelError, UsageError, imported
+from ._errors import Error, ModelError, UsageError
+from ._options import Options
+from ._types import Layout, Model, Rows
 
-# Those that were made in this process, the last one used last. A worker that serves several models keeps a few.
-_MADE = {}
+if TYPE_CHECKING:
+    from ._summary import Summary
+
+# What a worker does: from record batches to record batches.
+Work: TypeAlias = Callable[[Iterable[Any]], Iterator[Any]]
+
+# The explainers that were made in this process, the last one used last. A worker that serves several models
+# keeps a few.
+_MADE: dict[str, BatchExplainer] = {}
 MOST_MADE = 4
 # Tasks of one process may be threads of it.
 _MAKING = threading.Lock()
 
 
-def batch_explainer(model, background, keep, layout, threads, more):
-    """What workers are sent: an explainer of so many threads each. Nothing is shown while it runs, for nobody looks at a worker."""
-    explainer = BatchExplainer(model, background, keep=keep, layout=layout, **more)
+def batch_explainer(model: Model, background: Rows | None, keep: str | Sequence[str], layout: Layout,
+                    interactions: bool | Literal["index"], options: Options, threads: int) -> BatchExplainer:
+    """Returns the explainer that workers are sent, with a number of threads for each of their tasks.
+
+    It shows no progress, since nobody looks at a worker.
+    """
+    explainer = BatchExplainer(model, background, keep=keep, layout=layout, interactions=interactions,
+                               **options.by_name())
     return explainer.with_threads(threads)
 
 
-def on_workers(explainer, dumps, summed=False):
-    """A function of an iterator of record batches, for `dumps` of cloudpickle to write by value.
+def on_workers(explainer: BatchExplainer, dumps: Callable[[Any], bytes], summed: bool = False) -> Work:
+    """Returns the function of an iterator of record batches that workers run.
 
-    The explainer goes as bytes, which are read once in each process. What fails there fails in words of ours: where the package is missing, is another
-    version, or cannot read the model. Where results are `summed`, one batch of the bytes of their summary comes of all batches.
+    dumps: the function of cloudpickle that pickles it by value.
+    summed: whether the result is one batch with the bytes of the summary of all values (default False).
+
+    The explainer is sent as bytes, which are unpickled once in each process. The errors state whether the
+    package is missing there, has another version, or cannot read the model.
     """
     sent, version = dumps(explainer), __version__
     digest = hashlib.sha256(sent).hexdigest()
 
-    def explain_on_worker(batches):
-        # Inside another function it is written by value: what is imported must be imported here.
+    def explain_on_worker(batches: Iterable[Any]) -> Iterator[Any]:
+        # A function inside another one is pickled by value, so it has to import what it uses.
         try:
             from apportion import _workers
         except ImportError as error:
-            raise ImportError(f"apportion is not installed on this worker ({error}): install apportion {version} on every one") from error
+            raise ImportError(f"apportion is not installed on this worker ({error}): install apportion "
+                              f"{version} on every one") from error
         explainer = _workers.made(sent, digest, version)
         yield from _workers.summary_of(explainer.with_inputs()(batches)) if summed else explainer(batches)
 
     return explain_on_worker
 
 
-def made(sent, digest, version):
-    """The explainer that was sent, made once."""
+def made(sent: bytes, digest: str, version: str) -> BatchExplainer:
+    """Returns the explainer that was sent; it is unpickled once."""
     if version != __version__:
-        raise UsageError(f"apportion {version} sent this work, and this worker has {__version__}: install the same on all")
+        raise UsageError(f"apportion {version} sent this work, and this worker has {__version__}: install "
+                         "the same on all")
     with _MAKING:
         found = _MADE.pop(digest, None)
         if found is None:
@@ -56,26 +77,30 @@ def made(sent, digest, version):
     return found
 
 
-def _read(sent):
+def _read(sent: bytes) -> BatchExplainer:
     import pickle
 
     try:
-        return pickle.loads(sent)
+        explainer: BatchExplainer = pickle.loads(sent)
+        return explainer
     except Error:
         raise
     except Exception as error:
-        raise ModelError(f"the model cannot be read on this worker ({type(error).__name__}: {error}): install there what it needs") from error
+        raise ModelError(f"the model cannot be read on this worker ({type(error).__name__}: {error}): "
+                         "install there what it needs") from error
 
 
-def batches_of(table):
-    """A table of Arrow as record batches: one, unless words fill more than an array of Arrow holds; of no rows one without any."""
+def batches_of(table: Any) -> list[Any]:
+    """Returns the record batches of a table of Arrow: one, unless its texts exceed an array of Arrow."""
     import pyarrow
 
     return table.combine_chunks().to_batches() or [pyarrow.RecordBatch.from_pylist([], schema=table.schema)]
 
 
-def of_pandas(work, part):
-    """What `work` says of a frame of pandas, as a frame. Kept columns are as they were, and so is the index."""
+def of_pandas(work: Work, part: Any) -> Any:
+    """Returns the results of `work` for a frame of pandas, as a frame with the index and the kept columns of
+    it.
+    """
     import pyarrow
 
     given = batches_of(pyarrow.Table.from_pandas(part, preserve_index=False))
@@ -93,15 +118,15 @@ def of_pandas(work, part):
     return frame
 
 
-def _kept_count(schema):
-    """How many columns of results are kept ones: those before the first of the results' own."""
+def _kept_count(schema: Any) -> int:
+    """Returns the number of columns of results that were kept; they are the first ones."""
     import json
 
-    return json.loads(schema.metadata[b"apportion"])["kept"]
+    return int(json.loads(schema.metadata[b"apportion"])["kept"])
 
 
-def summary_of(results):
-    """The summary of results, as a record batch of one row; of no results none."""
+def summary_of(results: Iterable[Any]) -> Iterator[Any]:
+    """Yields the summary of results as a record batch of one row; nothing if there are no rows."""
     import pyarrow
 
     from ._summary import Summary
@@ -111,9 +136,9 @@ def summary_of(results):
         yield pyarrow.record_batch({"summary": pyarrow.array([summary.to_bytes()], pyarrow.binary())})
 
 
-def merging():
-    """A function of an iterator of record batches of summaries, which puts them together on a worker."""
-    def merge_on_worker(batches):
+def merging() -> Work:
+    """Returns the function of an iterator of record batches of summaries that merges them on a worker."""
+    def merge_on_worker(batches: Iterable[Any]) -> Iterator[Any]:
         from apportion import _workers
 
         yield from _workers.merged(batches)
@@ -121,8 +146,8 @@ def merging():
     return merge_on_worker
 
 
-def merged(batches):
-    """The summary of the summaries in record batches, as a record batch of one row; of none none."""
+def merged(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yields the merged summaries of record batches as one of one row; nothing if there are no rows."""
     import pyarrow
 
     summary = put_together(part.as_py() for batch in batches for part in batch.column("summary"))
@@ -130,8 +155,8 @@ def merged(batches):
         yield pyarrow.record_batch({"summary": pyarrow.array([summary.to_bytes()], pyarrow.binary())})
 
 
-def put_together(written):
-    """The summary of parts that workers wrote."""
+def put_together(written: Iterable[Any]) -> Summary:
+    """Returns the merged summary of the bytes that workers wrote."""
     from ._summary import Summary
 
     whole = Summary()

@@ -4,70 +4,192 @@
 >>> values = on_dask.explain(frame, model, background, keep=["id"])  # doctest: +SKIP
 >>> values.to_parquet("values")  # doctest: +SKIP
 """
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy.typing as npt
+
+from ._batches import BatchExplainer
 from ._errors import UsageError, imported
-from ._workers import batch_explainer, on_workers, put_together
+from ._options import Options, named_options
+from ._types import GameName, Graph, Groups, Layout, Measure, Model, Rounds, Rows, Scale
+from ._workers import Work, batch_explainer, on_workers, put_together
+
+if TYPE_CHECKING:
+    from ._summary import Summary
 
 
-def explain(frame, model, background=None, *, keep=(), layout="columns", threads=1, **more):
-    """The values of each row of a frame, as a frame: by `map_partitions`, row by row as one process has them, to the last bit.
+@named_options
+def explain(
+    frame: Any,
+    model: Model,
+    background: Rows | None = None,
+    *,
+    keep: str | Sequence[str] = (),
+    layout: Layout = "columns",
+    interactions: bool | Literal["index"] = False,
+    threads: int = 1,
+    weights: npt.ArrayLike | None = None,
+    value: str = "shapley",
+    method: str = "auto",
+    budget: int | str = "auto",
+    until: float | None = None,
+    confidence: float = 0.95,
+    relative_to: Scale = "norm",
+    error: Measure = "euclidean",
+    range: float | None = None,
+    groups: Groups = None,
+    graph: Graph = None,
+    game: GameName | None = None,
+    model_output: str = "raw",
+    seed: int = 0,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    rounds: Rounds = None,
+    check: bool = True,
+    kernel: str | None = None,
+    precision: Literal["f64", "f32"] | None = None,
+    rows: int | None = None,
+    draws: int | None = None,
+    bandwidth: float | str | None = None,
+    share: float | None = None,
+    variant: Literal["paper", "shapr"] | None = None,
+    fallback: Literal["refuse", "marginal", "nearest"] | None = None,
+    keep_null_players: bool = False,
+) -> Any:
+    """Returns the values of each row of a frame as a frame, by `map_partitions`.
 
-    frame: a data frame of Dask. Of its columns those that the model knows by name are features, else all that are not kept.
-    model, background, and further options: as of `apportion.Explainer`.
-    keep, layout: as of `apportion.explain_batches`, whose schema this is. Rows keep their index; where there are several outputs, the layout
-        "columns" has a row for each, under the same index.
-    threads: of each task. A worker runs as many tasks at once as it has threads itself.
+    frame: a data frame of Dask. Its features are the columns that the model names, else all that are not
+        kept.
+    model, background: as in `apportion.Explainer`, and so are all options that are not described here. The
+        values of a row are those of one process, to the last bit.
+    keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results. Rows
+        keep their index; if there are several outputs, the layout "columns" has a row for each under the same
+        index.
+    threads: the number of threads of each task (default 1). A worker runs as many tasks at once as it has
+        threads.
+
+    Raises UsageError and DataError before anything runs, if the columns or options do not fit, and on the
+    workers what the call of `apportion.Explainer` raises.
     """
-    explainer, work, frame = _chosen(frame, (model, background, keep, layout, threads, more), summed=False)
+    options = Options(
+        weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
+        relative_to=relative_to, error=error, range=range, groups=groups, graph=graph, game=game,
+        model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
+        rounds=rounds, check=check, kernel=kernel, precision=precision, rows=rows, draws=draws,
+        bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
+        keep_null_players=keep_null_players)
+    explainer = batch_explainer(model, background, keep, layout, interactions, options, threads)
+    work, chosen = _chosen(frame, explainer, summed=False)
 
-    def explain_partition(part):
+    def explain_partition(part: Any) -> Any:
         from apportion._workers import of_pandas
         return of_pandas(work, part)
 
-    sample = frame._meta
+    sample = chosen._meta
     meta = _schema(explainer, sample).empty_table().to_pandas()
     for name in explainer.keep:
         meta[name] = sample[name].iloc[:0].array
     meta.index = sample.index[:0]
-    return frame.map_partitions(explain_partition, meta=meta)
+    return chosen.map_partitions(explain_partition, meta=meta)
 
 
-def summarize(frame, model, background=None, *, keep=(), threads=1, **more):
-    """The `apportion.Summary` of the values of all rows of a frame: made in parts where the rows are, and put together here. Its bytes do not depend on the
-    parts. Values are not kept. `keep` names columns that are no features, and all else is as of `explain`."""
-    explainer, work, frame = _chosen(frame, (model, background, keep, "lists", threads, more), summed=True)
-    _schema(explainer, frame._meta)
+@named_options
+def summarize(
+    frame: Any,
+    model: Model,
+    background: Rows | None = None,
+    *,
+    keep: str | Sequence[str] = (),
+    interactions: bool | Literal["index"] = False,
+    threads: int = 1,
+    weights: npt.ArrayLike | None = None,
+    value: str = "shapley",
+    method: str = "auto",
+    budget: int | str = "auto",
+    until: float | None = None,
+    confidence: float = 0.95,
+    relative_to: Scale = "norm",
+    error: Measure = "euclidean",
+    range: float | None = None,
+    groups: Groups = None,
+    graph: Graph = None,
+    game: GameName | None = None,
+    model_output: str = "raw",
+    seed: int = 0,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    rounds: Rounds = None,
+    check: bool = True,
+    kernel: str | None = None,
+    precision: Literal["f64", "f32"] | None = None,
+    rows: int | None = None,
+    draws: int | None = None,
+    bandwidth: float | str | None = None,
+    share: float | None = None,
+    variant: Literal["paper", "shapr"] | None = None,
+    fallback: Literal["refuse", "marginal", "nearest"] | None = None,
+    keep_null_players: bool = False,
+) -> Summary:
+    """Returns the `apportion.Summary` of the values of all rows of a frame.
 
-    def summarize_partition(part):
+    It is made in parts where the rows are, and merged here. Its bytes do not depend on the parts. The values
+    are not stored.
+
+    keep: the names of columns that are not features (default: none).
+    All other arguments and the errors: as in `explain`.
+    """
+    options = Options(
+        weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
+        relative_to=relative_to, error=error, range=range, groups=groups, graph=graph, game=game,
+        model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
+        rounds=rounds, check=check, kernel=kernel, precision=precision, rows=rows, draws=draws,
+        bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
+        keep_null_players=keep_null_players)
+    explainer = batch_explainer(model, background, keep, "lists", interactions, options, threads)
+    work, chosen = _chosen(frame, explainer, summed=True)
+    _schema(explainer, chosen._meta)
+
+    def summarize_partition(part: Any) -> Any:
         import pandas
         import pyarrow
 
         from apportion._workers import batches_of
-        parts = [batch.column("summary")[0].as_py() for batch in work(batches_of(pyarrow.Table.from_pandas(part, preserve_index=False)))]
+        batches = work(batches_of(pyarrow.Table.from_pandas(part, preserve_index=False)))
+        parts = [batch.column("summary")[0].as_py() for batch in batches]
         return pandas.DataFrame({"summary": pandas.Series(parts, dtype=object)})
 
-    import dask
     import pandas
 
-    parts = frame.map_partitions(summarize_partition, meta=pandas.DataFrame({"summary": pandas.Series([], dtype=object)})).to_delayed()
-    # As many at once as there is memory for.
-    some = (dask.compute(*parts[start:start + 64]) for start in range(0, len(parts), 64))
-    return put_together(part for found in some for frame in found for part in frame["summary"])
+    meta = pandas.DataFrame({"summary": pandas.Series([], dtype=object)})
+    return put_together(_computed(chosen.map_partitions(summarize_partition, meta=meta).to_delayed()))
 
 
-def _chosen(frame, asked, summed):
-    """The explainer, its work, and the frame of the columns that it looks at."""
+def _computed(parts: Sequence[Any]) -> Iterator[Any]:
+    """Yields the summaries in the frames of delayed parts, which are not computed all at once to limit
+    memory.
+    """
+    import dask
+
+    for start in range(0, len(parts), 64):
+        for frame in dask.compute(*parts[start : start + 64]):
+            yield from frame["summary"]
+
+
+def _chosen(frame: Any, explainer: BatchExplainer, summed: bool) -> tuple[Work, Any]:
+    """Returns the work of the workers, and the frame of the columns that it uses."""
     imported("dask.dataframe", 'pip install "dask[dataframe]"')
     cloudpickle = imported("cloudpickle", "pip install cloudpickle")
-    explainer = batch_explainer(*asked)
     sample = frame._meta
     if sample.columns.nlevels > 1 or not all(isinstance(name, str) for name in sample.columns):
-        raise UsageError("columns are chosen by name, and the frame has others than words: rename them, as by frame.rename(columns=str)")
-    return explainer, on_workers(explainer, cloudpickle.dumps, summed), frame[explainer.columns(list(sample.columns))]
+        raise UsageError("columns are chosen by name, and the frame has others than words: rename them, as "
+                         "by frame.rename(columns=str)")
+    return (on_workers(explainer, cloudpickle.dumps, summed), frame[explainer.columns(list(sample.columns))])
 
 
-def _schema(explainer, sample):
+def _schema(explainer: BatchExplainer, sample: Any) -> Any:
     import pyarrow
 
     return explainer.schema(pyarrow.Schema.from_pandas(sample, preserve_index=False))

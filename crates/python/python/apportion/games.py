@@ -1,32 +1,42 @@
-"""Games: what each coalition of players is worth. Those of textbooks have closed forms of their values.
+"""Games: a value for each coalition of players. Textbook games have closed forms of their Shapley values.
 
 >>> import apportion
 >>> glove = apportion.games.glove(1, 2)
 >>> glove.explain().values.round(12).tolist(), glove.shapley().round(12).tolist()
 ([0.666666666667, 0.166666666667, 0.166666666667], [0.666666666667, 0.166666666667, 0.166666666667])
 """
-import warnings
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _checks, _core
 from ._data import real_numbers
-from ._errors import AccuracyWarning, ModelError, UsageError, of_call
+from ._errors import AccuracyWarning, ModelError, UsageError, of_call, warn
 from ._explanation import Explanation
 from ._groups import flat, graph as asked_graph, numbered
-from ._options import accuracy_in_words, known_options, options
+from ._options import accuracy_in_words, checked, named_options, options
 from ._threads import engine, pool
+from ._types import Booleans, Graph, Groups, Measure, Numbers, Scale
 
-
-# Options of `explain` beside those that it names itself.
-_OPTIONS = ("method", "budget", "until", "confidence", "relative_to", "error", "range", "seed")
+_Value: TypeAlias = Callable[[Booleans], npt.ArrayLike]
+_Engine: TypeAlias = _core.Game
+_T = TypeVar("_T")
+# An option of `Game.explain` has this name, too.
+_range = range
 
 
 class Game:
-    """A game of one's own.
+    """A game: the value of each coalition of players.
 
-    value: a callable from an array of coalitions × players booleans to an array of coalitions, or coalitions × outputs.
-    players: how many there are, or their names.
+    value: a function from an array of booleans of shape (n_coalitions, n_players), True for players that are
+        present, to an array of shape (n_coalitions,) or (n_coalitions, n_outputs).
+    players: the number of players, or their names.
+
+    Raises ModelError if `value` is not a function of this kind, and UsageError for invalid players.
 
     >>> import apportion
     >>> square = apportion.Game(lambda coalitions: coalitions.sum(axis=1) ** 2, players=4)
@@ -34,9 +44,15 @@ class Game:
     array([4., 4., 4., 4.])
     """
 
-    def __init__(self, value, players):
+    names: list[str] | None
+    _value: _Value | None
+    _core: _Engine
+    _outputs: int
+
+    def __init__(self, value: _Value, players: int | Iterable[str]) -> None:
         if not callable(value):
-            raise ModelError(f"a game is a callable of coalitions, and no {type(value).__name__}; Game.table takes the values of all coalitions")
+            raise ModelError(f"a game is a callable of coalitions, and no {type(value).__name__}; Game.table "
+                             "takes the values of all coalitions")
         self._value, self.names = value, None
         if isinstance(players, (int, np.integer)):
             count = _checks.whole("number of players", players, 0)
@@ -49,108 +65,153 @@ class Game:
         if first.shape != again.shape or not np.array_equal(first, again):
             raise ModelError("the game gave two answers for the same coalitions: fix its seed")
         self._outputs = 1 if first.ndim == 1 else first.shape[1]
-        self._core = _core.Game.of_function(self._flat, count, self._outputs)
+        self._core = _Engine.of_function(self._flat, count, self._outputs)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         if self._value is None:
-            raise TypeError("a game of a textbook or a table is not pickled: make it anew, or pickle what it is made of")
+            raise TypeError("a game of a textbook or a table is not pickled: make it anew, or pickle what it "
+                            "is made of")
         return Game, (self._value, self.players if self.names is None else self.names)
 
     @classmethod
-    def _of(cls, core, names=None):
+    def _of(cls, core: _Engine, names: list[str] | None = None) -> Game:
         game = cls.__new__(cls)
         game._core, game.names, game._value, game._outputs = core, names, None, core.output_count
         return game
 
     @classmethod
-    def table(cls, values):
-        """A game from the table of its values: 2^n, or 2^n × outputs. Bit i of an entry's place is player i.
+    def table(cls, values: npt.ArrayLike) -> Game:
+        """Returns the game with a table of values.
+
+        values: an array of shape (2^n,) or (2^n, n_outputs) with the value of each coalition of n players.
+            Bit i of the place of a coalition is 1 if player i is present.
+
+        Raises UsageError for any other array.
 
         >>> import apportion
         >>> apportion.Game.table([0, 4, 3, 9]).explain().values
         array([5., 4.])
         """
         try:
-            values = real_numbers(values)
+            found = real_numbers(values)
         except Exception as error:  # whatever an object raises that is made an array
-            raise UsageError(f"invalid values {_checks.shown(values)} ({error}); expected an array of 2^n numbers, one for each coalition") from error
-        if values.ndim not in (1, 2):
-            raise UsageError(f"values has {values.ndim} dimensions; expected an array of shape (2^n,) or (2^n, n_outputs)")
-        return cls._of(_core.Game.of_table(values.ravel(), 1 if values.ndim == 1 else values.shape[1]))
+            raise UsageError(f"invalid values {_checks.shown(values)} ({error}); expected an array of 2^n "
+                             "numbers, one for each coalition") from error
+        if found.ndim not in (1, 2):
+            raise UsageError(f"values has {found.ndim} dimensions; expected an array of shape (2^n,) or "
+                             "(2^n, n_outputs)")
+        return cls._of(_Engine.of_table(found.ravel(), 1 if found.ndim == 1 else found.shape[1]))
 
     @property
-    def players(self):
-        """How many players there are."""
+    def players(self) -> int:
+        """The number of players."""
         return self._core.player_count
 
-    def __call__(self, coalitions):
-        """What coalitions × players booleans are worth."""
-        coalitions = _coalitions(coalitions, self.players)
-        values = engine(self._core.values, coalitions)
-        return values if self._outputs == 1 else values.reshape(len(coalitions), self._outputs)
+    def __call__(self, coalitions: npt.ArrayLike) -> Numbers:
+        """Returns the values of coalitions, of shape (n_coalitions,) or (n_coalitions, n_outputs).
 
-    def shapley(self):
-        """Shapley values by the closed form of the textbook; None for other games."""
+        coalitions: booleans of shape (n_coalitions, n_players).
+
+        Raises UsageError for anything else.
+        """
+        present = _coalitions(coalitions, self.players)
+        values = engine(self._core.values, present)
+        return values if self._outputs == 1 else values.reshape(len(present), self._outputs)
+
+    def shapley(self) -> Numbers | None:
+        """Returns the Shapley values by the closed form of a textbook game; None for other games."""
         forms = self._core.closed_forms()
         return None if forms is None else forms[0]
 
-    def banzhaf(self):
-        """Banzhaf values by the closed form of the textbook; None for other games."""
+    def banzhaf(self) -> Numbers | None:
+        """Returns the Banzhaf values by the closed form of a textbook game; None for other games."""
         forms = self._core.closed_forms()
         return None if forms is None else forms[1]
 
-    def explain(self, *, value="shapley", groups=None, graph=None, interactions=False, threads=None, **more):
-        """Divides what the game is worth: an `Explanation` of one row. Options are those of `apportion.Explainer`.
+    @named_options
+    def explain(
+        self,
+        *,
+        value: str = "shapley",
+        groups: Groups = None,
+        graph: Graph = None,
+        interactions: bool | str = False,
+        method: str = "auto",
+        budget: int | str = "auto",
+        until: float | None = None,
+        confidence: float = 0.95,
+        relative_to: Scale = "norm",
+        error: Measure = "euclidean",
+        range: float | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> Explanation:
+        """Returns the values of the players as an `Explanation` of one row.
 
-        interactions: True, or "index", for the interactions of all pairs, players × players: by all coalitions where the budget covers them, else
-            estimates (Shapley and Banzhaf) with std_errors.
+        value: the solution concept (default "shapley").
+        groups, graph: the groups and the graph of the players, by name or number (default None).
+        interactions: True or "index" for the interaction index of all pairs, of shape (n_players, n_players)
+            (default False): exact if all coalitions are within the budget, else estimates with std_errors
+            (Shapley and Banzhaf).
+        method, budget, until, confidence, relative_to, error, range, seed, threads: as in
+        `apportion.Explainer`.
+
+        Raises UsageError for options that do not fit, and ModelError if the function of the game fails. Warns
+        with AccuracyWarning if the values are less accurate than `until`.
         """
-        known_options(more, ("value", "groups", "graph", "interactions", "threads", *_OPTIONS), "Game.explain")
-        names = self.names or [str(player) for player in range(self.players)]
+        names = self.names or [str(player) for player in _range(self.players)]
         members = None if groups is None else numbered(groups, names, None, threads)
-        asked = options(value=value, groups=members, graph=asked_graph(graph, names), **more)
-        if interactions is not False and interactions is not None:
-            interactions = interactions is True or _checks.choice("form of interactions", interactions, ("index",))
-        told = engine(_core.pairs_of_game if interactions else _core.explain_game, self._core, asked, pool(threads))
+        asked = checked(value=value, method=method, budget=budget, until=until, confidence=confidence,
+                        relative_to=relative_to, error=error, range=range, seed=seed)
+        of_pairs = interactions is not False and interactions is not None
+        if of_pairs and interactions is not True:
+            _checks.choice("form of interactions", interactions, ("index",))
+        told = engine(_core.pairs_of_game if of_pairs else _core.explain_game, self._core,
+                      options(asked, game="marginal", groups=members, graph=asked_graph(graph, names)),
+                      pool(threads))
         for warning in told.get("warnings", ()):
-            warnings.warn(warning, AccuracyWarning, stacklevel=2)
+            warn(warning, AccuracyWarning)
         outputs = self._outputs
-        players = [",".join(names[player] for player in flat(group)) for group in members] if str(value).startswith("quotient") else names
-        shape = (len(players),) * (2 if interactions else 1) + ((outputs,) if outputs > 1 else ())
+        players = names
+        if members is not None and asked["value"].startswith("quotient"):
+            players = [",".join(names[player] for player in flat(group)) for group in members]
+        shape = (len(players),) * (2 if of_pairs else 1) + ((outputs,) if outputs > 1 else ())
+        per_row = (1, outputs) if outputs > 1 else (1,)
         errors = told["std_errors"]
-        accuracy = None
-        if asked["until"] is not None:
-            accuracy = accuracy_in_words(**dict(zip(("until", "relative_to", "error", "confidence", "range"), asked["until"])))
+        about = dict(value=asked["value"], game="game", method=told["method"], same_as=told.get("same_as"),
+                     seed=asked["seed"], accuracy=accuracy_in_words(asked))
         whole = Explanation._of(
-            told["values"].reshape(1, *shape), told["base"].reshape(1, -1) if outputs > 1 else told["base"], None, feature_names=players,
-            predictions=told["predictions"].reshape(1, -1) if outputs > 1 else told["predictions"],
-            std_errors=None if errors is None else errors.reshape(1, *shape), evaluations=told.get("evaluations"),
-            degrees_of_freedom=told.get("degrees_of_freedom"), draws=told.get("draws"), certificates=told.get("certificates"),
-            interactions="index" if interactions else None,
-            about=dict(value=str(value), game="game", method=told["method"], same_as=told.get("same_as"), seed=more.get("seed", 0), accuracy=accuracy))
+            told["values"].reshape(1, *shape), told["base"].reshape(per_row), None, feature_names=players,
+            predictions=told["predictions"].reshape(per_row),
+            std_errors=None if errors is None else errors.reshape(1, *shape),
+            evaluations=told.get("evaluations"), degrees_of_freedom=told.get("degrees_of_freedom"),
+            draws=told.get("draws"), certificates=told.get("certificates"),
+            interactions="index" if of_pairs else None, about=about)
         return whole[0]
 
-    def _answer(self, coalitions):
+    def _answer(self, coalitions: Booleans) -> Numbers:
+        assert self._value is not None
         try:
-            answer = self._value(coalitions)
+            said = self._value(coalitions)
         except Exception as error:
             raise of_call("the game", error).with_traceback(error.__traceback__) from error
         try:
-            answer = real_numbers(answer)
+            answer = real_numbers(said)
         except Exception as error:  # whatever an object raises that is made an array
-            raise ModelError(f"the game returned {_checks.shown(answer)} ({error}); expected an array of numbers, one for each coalition") from error
+            raise ModelError(f"the game returned {_checks.shown(said)} ({error}); expected an array of "
+                             "numbers, one for each coalition") from error
         if answer.ndim == 2 and answer.shape[1] == 1:
             answer = np.ascontiguousarray(answer[:, 0])
         if answer.ndim not in (1, 2) or len(answer) != len(coalitions):
-            raise ModelError(f"the game returned an array of shape {answer.shape} for {len(coalitions)} coalitions; coalitions, or coalitions × "
-                             "outputs are wanted")
+            raise ModelError(f"the game returned an array of shape {answer.shape} for {len(coalitions)} "
+                             "coalitions; coalitions, or coalitions × outputs are wanted")
         return answer
 
-    def _flat(self, coalitions):
+    def _flat(self, coalitions: Booleans) -> Numbers:
         return self._answer(coalitions).ravel()
 
 
-def _coalitions(given, players):
+def _coalitions(given: Any, players: int) -> Booleans:
     """Returns coalitions as an array of coalitions × players booleans."""
     try:
         found = np.atleast_2d(np.asarray(given))
@@ -158,56 +219,95 @@ def _coalitions(given, players):
             raise ValueError(f"an array of {found.dtype} with {found.ndim} dimensions")
         return np.ascontiguousarray(found, dtype=bool)
     except Exception as error:  # whatever an object raises that is made an array
-        raise UsageError(f"invalid coalitions {_checks.shown(given)} ({error}); expected booleans of shape (n_coalitions, {players})") from error
+        raise UsageError(f"invalid coalitions {_checks.shown(given)} ({error}); expected booleans of shape "
+                         f"(n_coalitions, {players})") from error
 
 
-def _list(name, given, of):
+def _list(name: str, given: Any, of: Callable[[Any], _T]) -> list[_T]:
     """Returns what `of` makes of each entry of a sequence."""
-    if isinstance(given, (str, bytes, dict)) or not hasattr(type(given), "__iter__") or isinstance(given, np.ndarray) and given.ndim != 1:
+    if (isinstance(given, (str, bytes, dict)) or not hasattr(type(given), "__iter__")
+            or isinstance(given, np.ndarray) and given.ndim != 1):
         raise UsageError(f"invalid {name} {_checks.shown(given)}; expected a list of numbers")
     try:
         entries = list(given)
     except Exception as error:  # whatever an iterator raises
-        raise UsageError(f"invalid {name} {_checks.shown(given)} ({type(error).__name__}: {error}); expected a list of numbers") from error
+        raise UsageError(f"invalid {name} {_checks.shown(given)} ({type(error).__name__}: {error}); expected "
+                         "a list of numbers") from error
     return [of(one) for one in entries]
 
 
-def glove(left, right):
-    """Players with a left glove and players with a right one: a coalition is worth its pairs."""
-    return Game._of(_core.Game.glove(_checks.whole("number of left gloves", left), _checks.whole("number of right gloves", right)))
+def glove(left: int, right: int) -> Game:
+    """Returns the glove game: the value of a coalition is its number of pairs.
+
+    left, right: the number of players with a left glove and with a right glove. The former come first.
+
+    Raises UsageError for invalid numbers.
+    """
+    return Game._of(_Engine.glove(_checks.whole("number of left gloves", left),
+                                  _checks.whole("number of right gloves", right)))
 
 
-def airport(costs):
-    """A runway as long as the largest plane in the coalition needs."""
-    return Game._of(_core.Game.airport(_list("costs", costs, lambda cost: _checks.number("cost", cost))))
+def airport(costs: Iterable[float]) -> Game:
+    """Returns the airport game: the value of a coalition is the largest of the costs of its players.
+
+    costs: the cost of the runway that the plane of each player requires.
+
+    Raises UsageError for anything but a list of numbers.
+    """
+    return Game._of(_Engine.airport(_list("costs", costs, lambda cost: _checks.number("cost", cost))))
 
 
-def additive(amounts):
-    """Everyone brings an amount."""
-    return Game._of(_core.Game.additive(_list("amounts", amounts, lambda amount: _checks.number("amount", amount))))
+def additive(amounts: Iterable[float]) -> Game:
+    """Returns the additive game: the value of a coalition is the sum of the amounts of its players.
+
+    amounts: the amount of each player.
+
+    Raises UsageError for anything but a list of numbers.
+    """
+    return Game._of(_Engine.additive(_list("amounts", amounts,
+                                           lambda amount: _checks.number("amount", amount))))
 
 
-def weighted_voting(quota, weights):
-    """A coalition wins whose weights reach the quota."""
+def weighted_voting(quota: int, weights: Iterable[int]) -> Game:
+    """Returns the weighted voting game: the value of a coalition is 1 if its weights reach the quota, else 0.
+
+    quota: the weight that a coalition requires. weights: the weight of each player.
+
+    Raises UsageError for anything but integers from 0 to 2^64 - 1.
+    """
     most = 2**64 - 1
-    return Game._of(_core.Game.weighted_voting(_checks.whole("quota", quota, 0, most),
-                                               _list("weights", weights, lambda weight: _checks.whole("weight", weight, 0, most))))
+    of_players = _list("weights", weights, lambda weight: _checks.whole("weight", weight, 0, most))
+    return Game._of(_Engine.weighted_voting(_checks.whole("quota", quota, 0, most), of_players))
 
 
-def unanimity(players, terms, constant=0.0):
-    """A sum of unanimity games: each term, (members, coefficient), is had by coalitions that hold all its members."""
+def unanimity(players: int, terms: Iterable[tuple[Sequence[int], float]], constant: float = 0.0) -> Game:
+    """Returns a sum of unanimity games: the value of a coalition is the sum of the coefficients of those
+    terms whose members are all present, and a constant.
+
+    players: the number of players.
+    terms: pairs of the members of a term (numbers of players) and its coefficient.
+    constant: the value of the empty coalition (default 0).
+
+    Raises UsageError for anything else.
+    """
     players = _checks.whole("number of players", players)
 
-    def term(given):
+    def term(given: Any) -> tuple[list[int], float]:
         try:
-            members, value = () if isinstance(given, (str, bytes, dict)) else given
+            if isinstance(given, (str, bytes, dict)):
+                raise TypeError("not a pair")
+            members, value = given
         except Exception:  # whatever an object raises that is taken for a pair
-            raise UsageError(f"invalid term {_checks.shown(given)}; expected a pair of members and coefficient, e.g. ([0, 2], 1.5)") from None
-        return _list("members of a term", members, lambda member: _checks.whole("member of a term", member)), _checks.number("coefficient", value)
+            raise UsageError(f"invalid term {_checks.shown(given)}; expected a pair of members and "
+                             "coefficient, e.g. ([0, 2], 1.5)") from None
+        of_term = _list("members of a term", members,
+                        lambda member: _checks.whole("member of a term", member))
+        return of_term, _checks.number("coefficient", value)
 
-    return Game._of(_core.Game.sum_of_unanimity(players, _checks.number("constant", constant), _list("terms", terms, term)))
+    return Game._of(_Engine.sum_of_unanimity(players, _checks.number("constant", constant),
+                                             _list("terms", terms, term)))
 
 
-def cooking():
-    """The cooking game of three players."""
-    return Game._of(_core.Game.cooking())
+def cooking() -> Game:
+    """Returns the cooking game, a textbook example with three players."""
+    return Game._of(_Engine.cooking())

@@ -1,21 +1,23 @@
-"""Writes tree models and linear models of scikit-learn (1.2 or later), pipelines included, as JSON (docs/tree-json.md).
+"""Writes tree models and linear models of scikit-learn (1.2 or later), pipelines included, as JSON
+(docs/tree-json.md).
 
     from apportion.scikit_learn_to_json import save
     save(model, "model.json")
 
-or, for a model in a file that you trust, `python -m apportion.scikit_learn_to_json model.joblib model.json`. This file needs no other of the package:
-without it, copy the file.
+or, for a model in a file that you trust, `python -m apportion.scikit_learn_to_json model.joblib model.json`.
+This file needs no other of the package: without it, copy the file.
 
-A model becomes a sum of trees. If transformers come before the trees, every split is written as a split on the column of the table: the
-transformers are called with each category, each kind of missing value and with numbers, and the threshold on a number is found by bisection
-over all doubles. So the JSON decides as the pipeline does, for every row. A linear model becomes a leaf that is linear, and trees of one
-column each for categories, bins and imputed values.
+A model becomes a sum of trees. If transformers come before the trees, every split is written as a split on
+the column of the table: the transformers are called with each category, each kind of missing value and with
+numbers, and the threshold on a number is found by bisection over all doubles. So the JSON decides as the
+pipeline does, for every row. A linear model becomes a leaf that is linear, and trees of one column each for
+categories, bins and imputed values.
 """
-# mypy: ignore-errors
 import json
+import os
 import sys
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import sklearn
@@ -23,64 +25,81 @@ from sklearn.ensemble._iforest import _average_path_length
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
 
-LINKS = {"IdentityLink": {"name": "identity"}, "LogLink": {"name": "exponential"}, "LogitLink": {"name": "logistic"},
-         "HalfLogitLink": {"name": "logistic", "steepness": 2}, "MultinomialLogit": {"name": "softmax"}}
+LINKS = {"IdentityLink": {"name": "identity"}, "LogLink": {"name": "exponential"},
+         "LogitLink": {"name": "logistic"}, "HalfLogitLink": {"name": "logistic", "steepness": 2},
+         "MultinomialLogit": {"name": "softmax"}}
 IDENTITY = {"name": "identity"}
 SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Binarizer"}
 TREES = {"DecisionTreeRegressor", "DecisionTreeClassifier", "ExtraTreeRegressor", "ExtraTreeClassifier"}
 FORESTS = {"RandomForestRegressor", "RandomForestClassifier", "ExtraTreesRegressor", "ExtraTreesClassifier"}
 BOOSTING = {"GradientBoostingRegressor", "GradientBoostingClassifier"}
 HISTOGRAMS = {"HistGradientBoostingRegressor", "HistGradientBoostingClassifier"}
-LINEAR = {"LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "LassoLars", "LassoLarsCV", "LassoLarsIC", "Lars", "LarsCV", "ElasticNet", "ElasticNetCV",
-          "MultiTaskLasso", "MultiTaskLassoCV", "MultiTaskElasticNet", "MultiTaskElasticNetCV", "OrthogonalMatchingPursuit",
-          "OrthogonalMatchingPursuitCV", "BayesianRidge", "ARDRegression", "HuberRegressor", "TheilSenRegressor", "QuantileRegressor", "SGDRegressor",
-          "PassiveAggressiveRegressor", "LinearSVR", "SVR", "NuSVR", "PoissonRegressor", "GammaRegressor", "TweedieRegressor", "LogisticRegression",
-          "LogisticRegressionCV", "RidgeClassifier", "RidgeClassifierCV", "SGDClassifier", "Perceptron", "PassiveAggressiveClassifier", "LinearSVC",
-          "SVC", "NuSVC", "LinearDiscriminantAnalysis"}
-WRAPPERS = {"RANSACRegressor": "estimator_", "BaseSearchCV": "best_estimator_", "GridSearchCV": "best_estimator_", "RandomizedSearchCV": "best_estimator_",
-            "HalvingGridSearchCV": "best_estimator_", "HalvingRandomSearchCV": "best_estimator_", "FrozenEstimator": "estimator",
-            "TunedThresholdClassifierCV": "estimator_", "FixedThresholdClassifier": "estimator_", "pyod.IForest": "detector_"}
+LINEAR = {"LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "LassoLars", "LassoLarsCV",
+          "LassoLarsIC", "Lars", "LarsCV", "ElasticNet", "ElasticNetCV", "MultiTaskLasso", "MultiTaskLassoCV",
+          "MultiTaskElasticNet", "MultiTaskElasticNetCV", "OrthogonalMatchingPursuit",
+          "OrthogonalMatchingPursuitCV", "BayesianRidge", "ARDRegression", "HuberRegressor",
+          "TheilSenRegressor", "QuantileRegressor", "SGDRegressor", "PassiveAggressiveRegressor", "LinearSVR",
+          "SVR", "NuSVR", "PoissonRegressor", "GammaRegressor", "TweedieRegressor", "LogisticRegression",
+          "LogisticRegressionCV", "RidgeClassifier", "RidgeClassifierCV", "SGDClassifier", "Perceptron",
+          "PassiveAggressiveClassifier", "LinearSVC", "SVC", "NuSVC", "LinearDiscriminantAnalysis"}
+WRAPPERS = {"RANSACRegressor": "estimator_", "BaseSearchCV": "best_estimator_",
+            "GridSearchCV": "best_estimator_", "RandomizedSearchCV": "best_estimator_",
+            "HalvingGridSearchCV": "best_estimator_", "HalvingRandomSearchCV": "best_estimator_",
+            "FrozenEstimator": "estimator", "TunedThresholdClassifierCV": "estimator_",
+            "FixedThresholdClassifier": "estimator_", "pyod.IForest": "detector_"}
 SURVIVAL_TREES = {"sksurv.SurvivalTree", "sksurv.ExtraSurvivalTree"}
 SURVIVAL_FORESTS = {"sksurv.RandomSurvivalForest", "sksurv.ExtraSurvivalTrees"}
-# Methods of survival models that return a function of time for each row, in the order of what their leaves have.
+# Methods of survival models that return a function of time for each row, in the order of what their leaves
+# have.
 AT_TIMES = ["predict_cumulative_hazard_function", "predict_survival_function"]
-QUANTILE_FORESTS = {"quantile_forest.RandomForestQuantileRegressor", "quantile_forest.ExtraTreesQuantileRegressor"}
-# Classes of imbalanced-learn that differ from scikit-learn's in how they are fitted, and not in how they predict.
+QUANTILE_FORESTS = {"quantile_forest.RandomForestQuantileRegressor",
+                    "quantile_forest.ExtraTreesQuantileRegressor"}
+# Classes of imbalanced-learn that differ from scikit-learn's in how they are fitted, and not in how they
+# predict.
 LIKE = {"imblearn.Pipeline": "Pipeline", "imblearn.BalancedRandomForestClassifier": "RandomForestClassifier",
-        "imblearn.BalancedBaggingClassifier": "BaggingClassifier", "imblearn.EasyEnsembleClassifier": "BaggingClassifier",
+        "imblearn.BalancedBaggingClassifier": "BaggingClassifier",
+        "imblearn.EasyEnsembleClassifier": "BaggingClassifier",
         "imblearn.RUSBoostClassifier": "AdaBoostClassifier"}
-REFUSED = {
-    "Stacking": "its last estimator uses the predictions of the others, so it is not a sum of trees; save its estimators_ one by one",
-    "AdaBoostRegressor": "it is a weighted median of trees, not a sum; train gradient boosting, a forest or BaggingRegressor",
-    "CalibratedClassifierCV": "calibration transforms the output of each classifier separately; save the classifier inside it, fitted without calibration",
-    "Chain": "later members use what earlier ones predict; use MultiOutputRegressor or MultiOutputClassifier",
-    "CatBoost": "save it with its own save_model, and explain rows that the steps before it have transformed",
-    "Quantile": "its default prediction is a quantile of the training targets in the leaves, not a sum of leaves; set default_quantiles=\"mean\" for the mean",
-    "econml": "its predictions are solutions of equations that are averaged over trees, or come from several models, so they are not sums of leaves",
-}
+REFUSED = {"Stacking": "its last estimator uses the predictions of the others, so it is not a sum of trees; "
+           "save its estimators_ one by one", "AdaBoostRegressor": "it is a weighted median of trees, not a "
+           "sum; train gradient boosting, a forest or BaggingRegressor",
+           "CalibratedClassifierCV": "calibration transforms the output of each classifier separately; save "
+           "the classifier inside it, fitted without calibration",
+           "Chain": "later members use what earlier ones predict; use MultiOutputRegressor or "
+           "MultiOutputClassifier",
+           "CatBoost": "save it with its own save_model, and explain rows that the steps before it have "
+           "transformed", "Quantile": "its default prediction is a quantile of the training targets in the "
+           "leaves, not a sum of leaves; set default_quantiles=\"mean\" for the mean",
+           "econml": "its predictions are solutions of equations that are averaged over trees, or come from "
+           "several models, so they are not sums of leaves"}
 ANY_MODEL = "apportion.Explainer(model, X) works for any model"
 
-# Classes of these libraries are known; a class of any other library is what the first of these classes that it derives from is.
-LIBRARIES = {"sklearn", "imblearn", "xgboost", "lightgbm", "ngboost", "sksurv", "quantile_forest", "pyod", "econml", "catboost"}
+# Classes of these libraries are known; a class of any other library is what the first of these classes that
+# it derives from is.
+LIBRARIES = {"sklearn", "imblearn", "xgboost", "lightgbm", "ngboost", "sksurv", "quantile_forest", "pyod",
+             "econml", "catboost"}
 # What a derived class may define without changing its predictions.
-HARMLESS = ("fit", "_fit", "partial_fit", "score", "get_params", "set_params", "get_feature_names_out", "get_metadata_routing", "set_", "_more_tags",
-            "_get_tags", "_repr", "_parameter_constraints", "_estimator_type", "_required_parameters", "_get_param_names", "_abc_impl", "_sklearn_")
-PREDICTIONS = {"predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples", "transform"}
+HARMLESS = ("fit", "_fit", "partial_fit", "score", "get_params", "set_params", "get_feature_names_out",
+            "get_metadata_routing", "set_", "_more_tags", "_get_tags", "_repr", "_parameter_constraints",
+            "_estimator_type", "_required_parameters", "_get_param_names", "_abc_impl", "_sklearn_")
+PREDICTIONS = {"predict", "predict_proba", "predict_log_proba", "decision_function", "score_samples",
+               "transform"}
 
 
 class Refused(ValueError):
     """The model cannot be written as a sum of trees on the columns of its table."""
 
 
-def refuse(thing, why):
+def refuse(thing: object, why: str) -> NoReturn:
     """Raises Refused: the reason, and what to do."""
     name = thing if isinstance(thing, str) else type(thing).__name__
     raise Refused(f"{name} cannot be explained exactly: {why}; {ANY_MODEL}")
 
 
-def kind_of(thing):
-    """The class of a known library that defines what an object does: "Pipeline" for scikit-learn's, "ngboost.NGBRegressor" for others, and ""
-    for an object without such a class. A derived class is the class that it derives from if it leaves predictions and transformations alone.
+def kind_of(thing: object) -> str:
+    """The class of a known library that defines what an object does: "Pipeline" for scikit-learn's,
+    "ngboost.NGBRegressor" for others, and "" for an object without such a class. A derived class is the class
+    that it derives from if it leaves predictions and transformations alone.
     """
     derived_classes, known = [], None
     for base in type(thing).__mro__:
@@ -117,7 +136,7 @@ class Feature(NamedTuple):
     bin: int = 0  # which of them this is
     slope: float = 1.0  # for a number that is slope * x + shift; None for anything else
     shift: float = 0.0
-    steps: tuple = ()  # for a number that is a step function: its maximum in each step but the last
+    steps: tuple[Any, ...] = ()  # for a number that is a step function: its maximum in each step but the last
     flat: bool = False  # whether only missing values and markers of them make a difference
     imputed: bool = False  # whether missing values, or markers of them, were replaced
 
@@ -126,7 +145,11 @@ class View:
     """The features that a model sees, and how rows of the table become them."""
 
     def __init__(self, table, features=None, steps=()):
-        self.table, self.given, self.steps, self.zeros_missing, self.problem = table, features, steps, False, None
+        self.table = table
+        self.given = features
+        self.steps = steps
+        self.zeros_missing = False
+        self.problem = None
 
     @property
     def features(self):
@@ -142,7 +165,8 @@ class View:
 
     def of(self, transformer):
         """The features behind a transformer."""
-        return View(self.table, derived(transformer, self.features, self.table), (*self.steps, transformer.transform))
+        return View(self.table, derived(transformer, self.features, self.table),
+                    (*self.steps, transformer.transform))
 
     def after(self, step):
         """The same features, some of whose values a function changes."""
@@ -173,8 +197,9 @@ class View:
             values = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=float)
             if self.zeros_missing and hasattr(rows, "tocoo"):
                 if not all(feature.encoded for feature in self.features):
-                    refuse("XGBoost behind a sparse matrix", "it takes zeros for missing values, also those of numbers; train with sparse_threshold=0 "
-                           "in the ColumnTransformer, or sparse_output=False in the OneHotEncoder")
+                    refuse("XGBoost behind a sparse matrix", "it takes zeros for missing values, also those "
+                           "of numbers; train with sparse_threshold=0 in the ColumnTransformer, or "
+                           "sparse_output=False in the OneHotEncoder")
                 held = rows.tocoo()
                 values = np.full(values.shape, np.nan)
                 values[held.row, held.col] = held.data
@@ -184,7 +209,8 @@ class View:
             self.problem = problem
             return None
         if values.ndim != 2 or values.shape[1] != self.count:
-            refuse("a pipeline", f"its transformers make an array of shape {values.shape}, and {self.count} features were expected")
+            refuse("a pipeline", f"its transformers make an array of shape {values.shape}, and {self.count} "
+                   "features were expected")
         return values
 
     def binned(self, values):
@@ -224,23 +250,29 @@ def derived(transformer, inputs, table):
         return inputs
     if kind == "ColumnTransformer":
         indices = transformer._transformer_to_input_indices
-        parts = [(step, choose(transformer, inputs, indices[name])) for name, step, _ in transformer.transformers_]
+        parts = [(step, choose(transformer, inputs, indices[name]))
+                 for name, step, _ in transformer.transformers_]
         return [feature for step, part in parts if part for feature in derived(step, part, table)]
     if kind == "FeatureUnion":
-        return [feature for _, step in transformer.transformer_list for feature in derived(step, inputs, table)]
-    if kind == "FunctionTransformer" and (transformer.func is None or getattr(transformer.func, "func", None) is check_array):
+        return [feature for _, step in transformer.transformer_list
+                for feature in derived(step, inputs, table)]
+    if kind == "FunctionTransformer" and (transformer.func is None
+                                          or getattr(transformer.func, "func", None) is check_array):
         return inputs
     if kind in SCALERS:
-        return [scaled(transformer, kind, number(transformer, feature), feature, place) for place, feature in enumerate(inputs)]
+        return [scaled(transformer, kind, number(transformer, feature), feature, place)
+                for place, feature in enumerate(inputs)]
     if kind == "MissingIndicator":
         for feature in inputs:
             mark(transformer, feature, table)
-        return [inputs[index]._replace(raw=False, slope=0.0, shift=0.0, steps=(), flat=True) for index in transformer.features_]
+        return [inputs[index]._replace(raw=False, slope=0.0, shift=0.0, steps=(), flat=True)
+                for index in transformer.features_]
     if kind == "SimpleImputer":
         for feature in inputs:
             mark(transformer, feature, table)
         all_kept = transformer.strategy == "constant" or getattr(transformer, "keep_empty_features", False)
-        kept = [feature._replace(imputed=True) for feature, fill in zip(inputs, transformer.statistics_) if all_kept or not is_nan(fill)]
+        kept = [feature._replace(imputed=True) for feature, fill in zip(inputs, transformer.statistics_)
+                if all_kept or not is_nan(fill)]
         return kept + (derived(transformer.indicator_, inputs, table) if transformer.add_indicator else [])
     if kind in ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder"):
         counts = [1] * len(inputs)
@@ -248,21 +280,26 @@ def derived(transformer, inputs, table):
             counts = transformer._n_features_outs
         elif kind == "TargetEncoder" and transformer.target_type_ == "multiclass":
             counts = [len(transformer.classes_)] * len(inputs)
-        encoded = [encode(transformer, feature, known, table) for feature, known in zip(inputs, transformer.categories_)]
+        encoded = [encode(transformer, feature, known, table)
+                   for feature, known in zip(inputs, transformer.categories_)]
         return [feature for feature, count in zip(encoded, counts) for _ in range(count)]
     if kind == "KBinsDiscretizer":
         numbers = [number(transformer, feature) for feature in inputs]
         if transformer.encode == "ordinal":
-            return [feature._replace(steps=tuple(range(int(bins) - 1))) for feature, bins in zip(numbers, transformer.n_bins_)]
+            return [feature._replace(steps=tuple(range(int(bins) - 1)))
+                    for feature, bins in zip(numbers, transformer.n_bins_)]
         return [feature if feature.encoded else feature._replace(bins=int(bins), bin=bin)
                 for feature, bins in zip(numbers, transformer.n_bins_) for bin in range(bins)]
-    refuse(transformer, f"the transformer {type(transformer).__module__}.{type(transformer).__name__} is not known to keep columns apart, so its features "
-           "may depend on several columns; scikit-learn's encoders (OneHotEncoder, OrdinalEncoder, TargetEncoder), scalers, SimpleImputer, "
+    refuse(transformer, f"the transformer {type(transformer).__module__}.{type(transformer).__name__} is not "
+           "known to keep columns apart, so its features may depend on several columns; scikit-learn's "
+           "encoders (OneHotEncoder, OrdinalEncoder, TargetEncoder), scalers, SimpleImputer, "
            "KBinsDiscretizer, selections of features and passthrough can come before trees")
 
 
 def steps_of(pipeline):
-    """The transformers of a pipeline or a pipeline's part: samplers of imbalanced-learn do nothing when a pipeline predicts."""
+    """The transformers of a pipeline or a pipeline's part: samplers of imbalanced-learn do nothing when a
+    pipeline predicts.
+    """
     samples = any(base.__module__.startswith("imblearn.") for base in type(pipeline).__mro__)
     return [step for _, step in pipeline.steps if not (samples and hasattr(step, "fit_resample"))]
 
@@ -297,19 +334,24 @@ def scaled(transformer, kind, feature, before, place):
         scale = transformer.scale_[place]
     elif kind == "MinMaxScaler":
         factor = transformer.scale_[place]
-        return feature._replace(slope=before.slope * factor, shift=before.shift * factor + transformer.min_[place])
+        return feature._replace(slope=before.slope * factor,
+                                shift=before.shift * factor + transformer.min_[place])
     return feature._replace(slope=before.slope / scale, shift=(before.shift - centre) / scale)
 
 
 def encode(transformer, feature, known, table):
     if not feature.raw and not feature.encoded and not feature.flat:
-        refuse(transformer, "its categories are numbers that another transformer made; encode the columns as they are in the table")
+        refuse(transformer, "its categories are numbers that another transformer made; encode the columns as "
+               "they are in the table")
     if feature.raw:
         for category in known:
-            if not isinstance(category, (str, bool, np.bool_, int, float, np.number)) and not is_missing(category):
-                refuse(transformer, f"its category {category!r} is a {type(category).__name__}; expected words, numbers and booleans")
+            if not isinstance(category, (str, bool, np.bool_, int, float,
+                                         np.number)) and not is_missing(category):
+                refuse(transformer, f"its category {category!r} is a {type(category).__name__}; expected "
+                       "words, numbers and booleans")
         table.add(feature.column, known)
-    return feature._replace(encoded=feature.raw or feature.encoded, raw=False, slope=None, shift=0.0, steps=())
+    return feature._replace(encoded=feature.raw or feature.encoded, raw=False, slope=None, shift=0.0,
+                            steps=())
 
 
 def mark(transformer, feature, table):
@@ -317,9 +359,11 @@ def mark(transformer, feature, table):
     marker = transformer.missing_values
     if feature.raw:
         table.mark(transformer, feature.column, marker)
-    elif isinstance(marker, (int, float, np.number)) and not is_nan(marker) and not feature.encoded and not feature.flat:
-        refuse(transformer, f"missing_values={marker!r} comes after a step that changes numbers, so it is not a number of the table; move this "
-               "step to the front")
+    elif isinstance(marker,
+                    (int, float,
+                     np.number)) and not is_nan(marker) and not feature.encoded and not feature.flat:
+        refuse(transformer, f"missing_values={marker!r} comes after a step that changes numbers, so it is "
+               "not a number of the table; move this step to the front")
 
 
 def is_nan(value):
@@ -330,7 +374,8 @@ def is_missing(value):
     return value is None or type(value).__name__ in ("NAType", "NaTType") or is_nan(value)
 
 
-# In Python the missing cells of a column are of three kinds, which may take different ways through a pipeline.
+# In Python the missing cells of a column are of three kinds, which may take different ways through a
+# pipeline.
 KINDS = ("nan", "None", "<NA>")
 
 
@@ -342,7 +387,9 @@ def kind_of_cell(value):
 
 
 def cell_of_kind(kind):
-    """A missing cell of this kind, or a word that is a marker; raises ImportError for a kind of a library that is not there."""
+    """A missing cell of this kind, or a word that is a marker; raises ImportError for a kind of a library
+    that is not there.
+    """
     if kind == "<NA>":
         import pandas
 
@@ -377,39 +424,50 @@ class Sum:
 
 
 def mean(model, members, weights):
-    """The weighted mean of the outputs of members: each with a list of those that it has, and their number in all."""
+    """The weighted mean of the outputs of members: each with a list of those that it has, and their number in
+    all.
+    """
     for _, _, member in members:
         if member.link != IDENTITY:
-            refuse(model, "it averages outputs after a link function (probabilities of boosting, for example), which is not a sum of trees; "
-                   "its members can be forests and trees, or be saved one by one")
-    parts = [part.among(outputs, count, weight) for (outputs, count, part), weight in zip(members, np.divide(weights, np.sum(weights)))]
+            refuse(model, "it averages outputs after a link function (probabilities of boosting, for "
+                   "example), which is not a sum of trees; its members can be forests and trees, or be saved "
+                   "one by one")
+    parts = [part.among(outputs, count, weight)
+             for (outputs, count, part), weight in zip(members, np.divide(weights, np.sum(weights)))]
     return Sum(sum(part.base for part in parts), [tree for part in parts for tree in part.trees])
 
 
 def plain(tree, value, view, scale, **more):
     """A tree of anything but histogram gradient boosting."""
-    value = value.reshape(tree.node_count, -1) * (tree.children_left[:, None] < 0)  # the values of splits are not needed
+    # The values of splits are not needed.
+    value = value.reshape(tree.node_count, -1) * (tree.children_left[:, None] < 0)
     # Before scikit-learn 1.3 trees take no missing values.
     default_left = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count, dtype=bool))
-    return dict(left=tree.children_left, right=tree.children_right, feature=tree.feature, threshold=tree.threshold, value=value.ravel(),
-                default_left=default_left, cover=tree.weighted_n_node_samples, scale=scale, view=view, width="single") | more
+    return (dict(left=tree.children_left, right=tree.children_right, feature=tree.feature,
+                 threshold=tree.threshold, value=value.ravel(), default_left=default_left,
+                 cover=tree.weighted_n_node_samples, scale=scale, view=view, width="single") | more)
 
 
 def histogram(predictor, output, view):
     """A tree of histogram gradient boosting."""
     nodes, split = predictor.nodes, predictor.nodes["is_leaf"] == 0
-    sets = {node: predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]] for node in np.flatnonzero(nodes["is_categorical"] * split)}
-    return dict(left=np.where(split, nodes["left"].astype(int), -1), right=np.where(split, nodes["right"].astype(int), -1),
-                feature=nodes["feature_idx"].astype(int), threshold=nodes["num_threshold"], value=nodes["value"] * ~split,
-                default_left=nodes["missing_go_to_left"], cover=nodes["count"], output=output, sets=sets, view=view, width="double")
+    sets = {node: predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]]
+            for node in np.flatnonzero(nodes["is_categorical"] * split)}
+    return dict(left=np.where(split, nodes["left"].astype(int), -1),
+                right=np.where(split, nodes["right"].astype(int), -1),
+                feature=nodes["feature_idx"].astype(int), threshold=nodes["num_threshold"],
+                value=nodes["value"] * ~split, default_left=nodes["missing_go_to_left"], cover=nodes["count"],
+                output=output, sets=sets, view=view, width="double")
 
 
 def of_histograms(model, view):
     """Histogram gradient boosting. Categories that it has not seen are missing values."""
     if getattr(model, "_preprocessor", None) is not None:
         view = view.of(model._preprocessor)
-    elif getattr(model, "is_categorical_", None) is not None and np.any(model.is_categorical_):  # before scikit-learn 1.4
-        known = {column: np.asarray(model._bin_mapper.bin_thresholds_[column], dtype=float) for column in np.flatnonzero(model.is_categorical_)}
+    elif getattr(model, "is_categorical_", None) is not None and np.any(model.is_categorical_):
+        # Before scikit-learn 1.4.
+        known = {column: np.asarray(model._bin_mapper.bin_thresholds_[column], dtype=float)
+                 for column in np.flatnonzero(model.is_categorical_)}
         features = list(view.features)
         for column, categories in known.items():
             features[column] = encode(model, features[column], categories.tolist(), view.table)
@@ -420,9 +478,10 @@ def of_histograms(model, view):
                 rows[~np.isin(rows[:, column], categories), column] = np.nan
             return rows
         view = View(view.table, features, (*view.steps, unseen_are_missing))
-    return Sum(model._baseline_prediction.ravel() if np.ndim(model._baseline_prediction) else [float(model._baseline_prediction)],
-               [histogram(tree, output, view) for stage in model._predictors for output, tree in enumerate(stage)],
-               LINKS[type(model._loss.link).__name__])
+    return Sum(model._baseline_prediction.ravel() if np.ndim(model._baseline_prediction)
+               else [float(model._baseline_prediction)],
+               [histogram(tree, output, view) for stage in model._predictors
+                for output, tree in enumerate(stage)], LINKS[type(model._loss.link).__name__])
 
 
 def link_of_boosting(model):
@@ -430,26 +489,30 @@ def link_of_boosting(model):
     link = getattr(model._loss, "link", None)
     if link is not None:
         return LINKS[type(link).__name__]
-    names = {"log_loss": "LogitLink" if model.estimators_.shape[1] == 1 else "MultinomialLogit", "deviance": "LogitLink", "exponential": "HalfLogitLink"}
+    names = {"log_loss": "LogitLink" if model.estimators_.shape[1] == 1 else "MultinomialLogit",
+             "deviance": "LogitLink", "exponential": "HalfLogitLink"}
     return LINKS[names.get(model.loss, "IdentityLink")]
 
 
 def of_boosting(model, view):
     """Gradient boosting that starts from a constant."""
     if model.init not in (None, "zero"):
-        refuse(model, f"it starts from the predictions of init={model.init!r}, which is not a sum of trees; leave init out")
+        refuse(model, f"it starts from the predictions of init={model.init!r}, which is not a sum of trees; "
+               "leave init out")
     base = np.ravel(model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32)))
     return Sum(base, [plain(member.tree_, member.tree_.value, view, model.learning_rate, output=output)
-                      for stage in model.estimators_ for output, member in enumerate(stage)], link_of_boosting(model))
+                      for stage in model.estimators_ for output, member in enumerate(stage)],
+               link_of_boosting(model))
 
 
 def of_isolation_forest(model, view):
     """The margin is the mean path length, and the link makes it the anomaly score."""
     most = model._max_samples if hasattr(model, "_max_samples") else model.max_samples_
     link = {"name": "half-power", "unit": float(_average_path_length([most])[0])}
-    trees = [plain(tree, depths(tree) - 1 + _average_path_length(tree.n_node_samples), view, 1 / len(model.estimators_),
-                   feature=np.take(features, tree.feature, mode="clip"))
-             for tree, features in zip((member.tree_ for member in model.estimators_), model.estimators_features_)]
+    trees = [plain(tree, depths(tree) - 1 + _average_path_length(tree.n_node_samples), view,
+                   1 / len(model.estimators_), feature=np.take(features, tree.feature, mode="clip"))
+             for tree, features in zip((member.tree_ for member in model.estimators_),
+                                       model.estimators_features_)]
     return Sum([0.0], trees, link)
 
 
@@ -464,8 +527,10 @@ def depths(tree):
 
 
 def of_survival(model, kind, view):
-    """Survival trees and forests of scikit-survival: the risk score is a mean over trees of a sum over the leaf's cumulative hazards. With a method
-    of AT_TIMES each time has an output, the mean of that of the leaves."""
+    """Survival trees and forests of scikit-survival: the risk score is a mean over trees of a sum over the
+    leaf's cumulative hazards. With a method of AT_TIMES each time has an output, the mean of that of the
+    leaves.
+    """
     members = model.estimators_ if kind in SURVIVAL_FORESTS else [model]
     trees, method = [], view.table.method
     for member in members:
@@ -477,10 +542,12 @@ def of_survival(model, kind, view):
                 refuse(model, f"with low_memory=True it does not have {method}")
             trees.append(plain(member.tree_, value[..., AT_TIMES.index(method)], view, 1 / len(members)))
             continue
-        risk = value[..., 0].ravel() if member.low_memory else value[..., 0][:, member.is_event_time_].sum(axis=1)
+        risk = (value[..., 0].ravel() if member.low_memory
+                else value[..., 0][:, member.is_event_time_].sum(axis=1))
         trees.append(plain(member.tree_, risk, view, 1 / len(members)))
     if method is not None:
-        return Sum(np.zeros(len(model.unique_times_)), trees, names=[f"{time:g}" for time in model.unique_times_])
+        return Sum(np.zeros(len(model.unique_times_)), trees,
+                   names=[f"{time:g}" for time in model.unique_times_])
     return Sum([0.0], trees)
 
 
@@ -492,8 +559,10 @@ def of_regression_forest(model, view):
         if not np.all(tree.jac == 1):
             refuse(model, REFUSED["econml"])
         value = tree.value.reshape(tree.node_count, -1) * (tree.children_left[:, None] < 0)
-        trees.append(dict(left=tree.children_left, right=tree.children_right, feature=tree.feature, threshold=tree.threshold, value=value.ravel(),
-                          default_left=np.zeros(tree.node_count, dtype=bool), cover=tree.weighted_n_node_samples_train, complete=True,
+        trees.append(dict(left=tree.children_left, right=tree.children_right, feature=tree.feature,
+                          threshold=tree.threshold, value=value.ravel(),
+                          default_left=np.zeros(tree.node_count, dtype=bool),
+                          cover=tree.weighted_n_node_samples_train, complete=True,
                           scale=1 / len(model.estimators_), view=view, width="double"))
     return Sum(np.zeros(value.shape[1]), trees)
 
@@ -509,9 +578,11 @@ def of_survival_boosting(model, kind, view):
     if model.init not in (None, "zero"):
         refuse(model, f"it starts from the predictions of init={model.init!r}; leave init out")
     base = np.ravel(model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32)))
-    factors = getattr(model, "_scale", np.ones(len(model.estimators_)))  # of trees that were dropped in training
-    return Sum(base, [plain(member.tree_, member.tree_.value, view, model.learning_rate * float(factor), output=output)
-                      for stage, factor in zip(model.estimators_, factors) for output, member in enumerate(stage)], link)
+    # The factors are those of trees that were dropped in training.
+    factors = getattr(model, "_scale", np.ones(len(model.estimators_)))
+    return Sum(base, [plain(member.tree_, member.tree_.value, view, model.learning_rate * float(factor),
+                            output=output) for stage, factor in zip(model.estimators_, factors)
+                      for output, member in enumerate(stage)], link)
 
 
 def affine(coefficients, output, view):
@@ -521,12 +592,16 @@ def affine(coefficients, output, view):
 
 def linear(model, kind, view):
     """A linear model."""
-    if kind in ("SVR", "NuSVR", "SVC", "NuSVC") and (model.kernel != "linear" or len(getattr(model, "classes_", ())) > 2):
-        refuse(model, "only a linear kernel, with two classes at most, makes a linear model; LinearSVC and LinearSVR support any number of classes")
-    coefficients = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.asarray(model.coef_, dtype=float)
+    if kind in ("SVR", "NuSVR", "SVC", "NuSVC") and (model.kernel != "linear"
+                                                     or len(getattr(model, "classes_", ())) > 2):
+        refuse(model, "only a linear kernel, with two classes at most, makes a linear model; LinearSVC and "
+               "LinearSVR support any number of classes")
+    coefficients = (model.coef_.toarray() if hasattr(model.coef_, "toarray")
+                    else np.asarray(model.coef_, dtype=float))
     coefficients = coefficients.reshape(-1, view.count)
     link, classes = IDENTITY, getattr(model, "multi_class", "")
-    if kind in ("LogisticRegression", "LogisticRegressionCV", "LinearDiscriminantAnalysis") or getattr(model, "loss", "") in ("log_loss", "log"):
+    if (kind in ("LogisticRegression", "LogisticRegressionCV", "LinearDiscriminantAnalysis")
+            or getattr(model, "loss", "") in ("log_loss", "log")):
         if len(coefficients) == 1:
             link = LINKS["HalfLogitLink" if classes == "multinomial" else "LogitLink"]
         elif kind == "SGDClassifier" or classes == "ovr" or getattr(model, "solver", "") == "liblinear":
@@ -540,7 +615,9 @@ def linear(model, kind, view):
 
 
 def values_of(tree, model):
-    """The values of leaves for all outputs: targets of a regressor, or shares of the classes, those of the first target first."""
+    """The values of leaves for all outputs: targets of a regressor, or shares of the classes, those of the
+    first target first.
+    """
     classes = getattr(model, "n_classes_", None)
     if classes is None or type(model).__name__.endswith("Regressor"):
         return tree.value
@@ -548,31 +625,35 @@ def values_of(tree, model):
     values = [tree.value[:, target, :count] for target, count in enumerate(counts)]
     # Before scikit-learn 1.3 trees hold weights of the classes.
     sums = [value.sum(axis=1, keepdims=True) for value in values]
-    values = [value if np.allclose(whole, 1, rtol=0, atol=1e-9) else value / np.where(whole == 0, 1, whole) for value, whole in zip(values, sums)]
+    values = [value if np.allclose(whole, 1, rtol=0, atol=1e-9) else value / np.where(whole == 0, 1, whole)
+              for value, whole in zip(values, sums)]
     return np.concatenate(values, axis=1)
 
 
 def means_of_leaves(model, members):
-    """The mean of the training targets that a quantile forest keeps in each leaf. It averages over the targets of all leaves at once, which is the
-    mean over trees if all leaves keep the same number."""
+    """The mean of the training targets that a quantile forest keeps in each leaf. It averages over the
+    targets of all leaves at once, which is the mean over trees if all leaves keep the same number."""
     if getattr(model, "monotonic_cst", None) is not None:
         refuse(model, "its means are clipped by monotonic_cst")
     targets, values, sizes = np.asarray(model.forest_.y_train), [], set()
     for member, kept in zip(members, np.asarray(model.forest_.y_train_leaves)):
         kept = kept[:member.tree_.node_count]
-        found = [np.where(kept[:, output] > 0, targets[output][kept[:, output] - 1], 0.0).sum(axis=1) for output in range(len(targets))]
+        found = [np.where(kept[:, output] > 0, targets[output][kept[:, output] - 1], 0.0).sum(axis=1)
+                 for output in range(len(targets))]
         counts = [np.maximum((kept[:, output] > 0).sum(axis=1), 1) for output in range(len(targets))]
         leaves = member.tree_.children_left < 0
         sizes |= set(np.ravel([count[leaves] for count in counts]).tolist())
         values.append(np.stack([whole / count for whole, count in zip(found, counts)], axis=1))
     if len(sizes) > 1:
-        refuse(model, f"its leaves keep {min(sizes)} to {max(sizes)} training rows, and its mean weighs leaves by these numbers, so it is not a sum of leaves; "
-               "leave max_samples_leaf=1")
+        refuse(model, f"its leaves keep {min(sizes)} to {max(sizes)} training rows, and its mean weighs "
+               "leaves by these numbers, so it is not a sum of leaves; leave max_samples_leaf=1")
     return values
 
 
 def refuses_missing(model):
-    """Whether a model of trees refuses rows with missing values, which depends on the release, and on how it was trained."""
+    """Whether a model of trees refuses rows with missing values, which depends on the release, and on how it
+    was trained.
+    """
     ask = model.predict if hasattr(model, "predict") else model.score_samples
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -593,16 +674,19 @@ def as_sum(model, view):
         whole = of_boosting(model, view)
     elif kind == "IsolationForest":
         whole = of_isolation_forest(model, view)
-    elif kind in TREES | FORESTS or kind in QUANTILE_FORESTS and model.default_quantiles in (None, "mean", ["mean"]):
+    elif (kind in TREES | FORESTS or kind in QUANTILE_FORESTS
+            and model.default_quantiles in (None, "mean", ["mean"])):
         members = [model] if kind in TREES else model.estimators_
         values = [values_of(member.tree_, model) for member in members]
         if kind in QUANTILE_FORESTS:
             values = means_of_leaves(model, members)
         base = np.zeros(values[0][0].size)
-        whole = Sum(base, [plain(member.tree_, value, view, 1 / len(members)) for member, value in zip(members, values)])
+        whole = Sum(base, [plain(member.tree_, value, view, 1 / len(members))
+                           for member, value in zip(members, values)])
     elif kind in SURVIVAL_TREES | SURVIVAL_FORESTS:
         whole = of_survival(model, kind, view)
-    elif kind in ("sksurv.GradientBoostingSurvivalAnalysis", "sksurv.ComponentwiseGradientBoostingSurvivalAnalysis"):
+    elif kind in ("sksurv.GradientBoostingSurvivalAnalysis",
+                  "sksurv.ComponentwiseGradientBoostingSurvivalAnalysis"):
         whole = of_survival_boosting(model, kind, view)
     if whole is not None:
         if any("left" in tree for tree in whole.trees) and refuses_missing(model):
@@ -623,7 +707,8 @@ def as_sum(model, view):
             refuse(model, "its members have several outputs; save its estimators_ one by one")
         parts = [member.among([output], len(members)) for output, member in enumerate(members)]
         # Probabilities of several classes are divided by their sum.
-        link = members[0].link if len(members) == 1 or all(member.link == IDENTITY for member in members) else None
+        link = (members[0].link if len(members) == 1 or all(member.link == IDENTITY for member in members)
+                else None)
         return Sum(sum(part.base for part in parts), [tree for part in parts for tree in part.trees], link)
     if kind.startswith("xgboost.") and hasattr(model, "get_booster"):
         return of_xgboost(model, view)
@@ -643,23 +728,27 @@ def as_sum(model, view):
         for member, chosen in zip(model.estimators_, model.estimators_features_):
             part = as_sum(member, view.columns(list(chosen)))
             count = len(model.classes_) if kind == "BaggingClassifier" else len(part.base)
-            members.append((member.classes_.astype(int) if kind == "BaggingClassifier" else range(count), count, part))
+            members.append((member.classes_.astype(int) if kind == "BaggingClassifier" else range(count),
+                            count, part))
         return mean(model, members, np.ones(len(members)))
     if kind in ("VotingRegressor", "VotingClassifier"):
         if kind == "VotingClassifier" and model.voting != "soft":
             refuse(model, "a majority of votes is not a sum; use voting='soft'")
         members = [as_sum(member, view) for member in model.estimators_]
         weights = np.ones(len(members)) if model.weights is None else model._weights_not_none
-        return mean(model, [(range(len(member.base)), len(member.base), member) for member in members], weights)
+        return mean(model, [(range(len(member.base)), len(member.base), member) for member in members],
+                    weights)
     if kind == "AdaBoostClassifier":
         return votes(model, view)
     if kind in ("MultiOutputRegressor", "MultiOutputClassifier"):
         members = [as_sum(member, view) for member in model.estimators_]
         link, count = members[0].link, sum(len(member.base) for member in members)
         if any(member.link != link for member in members) or link in (None, LINKS["MultinomialLogit"]):
-            refuse(model, "its targets have different links, or three classes each; save its estimators_ one by one")
+            refuse(model, "its targets have different links, or three classes each; save its estimators_ one "
+                   "by one")
         ends = np.cumsum([len(member.base) for member in members])
-        parts = [member.among(range(end - len(member.base), end), count) for member, end in zip(members, ends)]
+        parts = [member.among(range(end - len(member.base), end), count)
+                 for member, end in zip(members, ends)]
         return Sum(sum(part.base for part in parts), [tree for part in parts for tree in part.trees], link)
     if kind == "TransformedTargetRegressor":
         return of_transformed_target(model, view)
@@ -668,34 +757,40 @@ def as_sum(model, view):
 
 def refuse_unknown(model, kind, known_reason_only=False):
     """Refuses a model of another kind, with the reason that is known for it."""
-    name = kind if kind.partition(".")[0] in ("econml", "quantile_forest", "catboost") else type(model).__name__
+    name = (kind if kind.partition(".")[0] in ("econml", "quantile_forest", "catboost")
+            else type(model).__name__)
     why = next((why for part, why in REFUSED.items() if part in name or part.lower() in name), None)
     if why is None and known_reason_only:
         return
-    refuse(model, why or f"{type(model).__module__}.{type(model).__name__} is not a known model of trees and not a known linear model; linear models, "
-           "trees, forests, gradient boosting, AdaBoostClassifier, isolation forests, and bagging, voting, multi-output models and pipelines of "
-           "these are supported")
+    refuse(model, why or f"{type(model).__module__}.{type(model).__name__} is not a known model of trees and "
+           "not a known linear model; linear models, trees, forests, gradient boosting, AdaBoostClassifier, "
+           "isolation forests, and bagging, voting, multi-output models and pipelines of these are supported")
 
 
 def of_transformed_target(model, view):
-    """A regressor whose target was transformed: behind the exponential function its margins are those of the logarithm."""
+    """A regressor whose target was transformed: behind the exponential function its margins are those of the
+    logarithm.
+    """
     part = as_sum(model.regressor_, view)
     if part.link == IDENTITY and predicts_behind_link(model):
         return Sum(part.base, part.trees, LINKS["LogLink"])
     if part.link == IDENTITY and len(part.base) == 1:
         if model.transformer is None and model.func is None and model.inverse_func is None:
             return part
-        if model.transformer is not None and kind_of(model.transformer_) in SCALERS - {"Binarizer"} and not getattr(model.transformer_, "clip", False):
+        if (model.transformer is not None and kind_of(model.transformer_) in SCALERS - {"Binarizer"}
+                and not getattr(model.transformer_, "clip", False)):
             zero, one = model.transformer_.inverse_transform(np.array([[0.0], [1.0]])).ravel()
             scaled_part = part.among([0], 1, one - zero)
             return Sum(scaled_part.base + zero, scaled_part.trees)
-    refuse(model, "only inverse_func=np.exp, and a scaler as the transformer of one target, are supported; save its regressor_, whose predictions are those "
-           "of the transformed target")
+    refuse(model, "only inverse_func=np.exp, and a scaler as the transformer of one target, are supported; "
+           "save its regressor_, whose predictions are those of the transformed target")
 
 
-def predicts_behind_link(model):
-    """Whether predictions are the output behind the link of a transformed target: for a TransformedTargetRegressor with inverse_func=np.exp,
-    and pipelines, searches and models of several outputs around it."""
+def predicts_behind_link(model: Any) -> bool:
+    """Whether predictions are the output behind the link of a transformed target: for a
+    TransformedTargetRegressor with inverse_func=np.exp, and pipelines, searches and models of several outputs
+    around it.
+    """
     try:
         kind = kind_of(model)
         if kind == "TransformedTargetRegressor":
@@ -712,7 +807,9 @@ def predicts_behind_link(model):
 
 
 def votes(model, view):
-    """AdaBoost: the margin is the decision function for two classes, and for K classes that divided by K - 1: its softmax gives probabilities."""
+    """AdaBoost: the margin is the decision function for two classes, and for K classes that divided by K - 1:
+    its softmax gives probabilities.
+    """
     classes, weights = len(model.classes_), model.estimator_weights_[:len(model.estimators_)]
     if getattr(model, "algorithm", None) == "SAMME.R":
         refuse(model, "algorithm='SAMME.R' adds logarithms of probabilities; use algorithm='SAMME'")
@@ -721,36 +818,43 @@ def votes(model, view):
     trees = []
     for member, weight in zip(model.estimators_, weights / weights.sum()):
         if kind_of(member) not in TREES:
-            refuse(model, f"its members are {type(member).__name__}, and only votes of single trees add up; use DecisionTreeClassifier")
+            refuse(model, f"its members are {type(member).__name__}, and only votes of single trees add up; "
+                   "use DecisionTreeClassifier")
         class_of = np.searchsorted(model.classes_, member.classes_[member.tree_.value[:, 0].argmax(axis=1)])
         if classes == 2:
             value = np.where(class_of == 1, 1.0 - against, against - 1.0)
         else:
             value = np.where(class_of[:, None] == np.arange(classes), 1.0, against) / (classes - 1)
-        trees.append(plain(member.tree_, value, view, weight) | ({"complete": True} if refuses_missing(member) else {}))
-    return Sum(np.zeros(1 if classes == 2 else classes), trees, LINKS["LogitLink" if classes == 2 else "MultinomialLogit"])
+        trees.append(plain(member.tree_, value, view, weight)
+                     | ({"complete": True} if refuses_missing(member) else {}))
+    return Sum(np.zeros(1 if classes == 2 else classes), trees,
+               LINKS["LogitLink" if classes == 2 else "MultinomialLogit"])
 
 
 def of_ngboost(model, kind, view):
-    """The parameters of NGBoost's distribution, one output each; with a single one that is the logarithm of the mean its exponential is the prediction.
-    For classes those of the first are 0."""
+    """The parameters of NGBoost's distribution, one output each; with a single one that is the logarithm of
+    the mean its exponential is the prediction. For classes those of the first are 0."""
     parameters = len(model.init_params)
     first = 1 if kind == "ngboost.NGBClassifier" and parameters > 1 else 0
     # The class of the distribution may be one that is derived while it is fitted.
-    law, link = next(base.__name__ for base in model.Dist.__mro__ if base.__module__.startswith("ngboost.distns") and "With" not in base.__name__), IDENTITY
+    law = next(base.__name__ for base in model.Dist.__mro__ if base.__module__.startswith("ngboost.distns")
+               and "With" not in base.__name__)
+    link = IDENTITY
     if kind == "ngboost.NGBClassifier":
         link = LINKS["MultinomialLogit" if first else "LogitLink"]
     elif law in ("Poisson", "Exponential"):
         link = LINKS["LogLink"]
     elif parameters == 1 and law not in ("NormalFixedVar",):
-        refuse(model, f"its distribution {law} has a single parameter that is not known to give its prediction")
+        refuse(model,
+               f"its distribution {law} has a single parameter that is not known to give its prediction")
     trees = []
     for members, scale, chosen in zip(model.base_models, model.scalings, model.col_idxs):
         features = view if chosen is None else view.columns(list(chosen))
         for output, member in enumerate(members):
             if kind_of(member) not in TREES:
                 refuse(model, f"its members are {type(member).__name__}; expected trees")
-            trees.append(plain(member.tree_, member.tree_.value, features, -model.learning_rate * scale, output=output + first))
+            trees.append(plain(member.tree_, member.tree_.value, features, -model.learning_rate * scale,
+                               output=output + first))
     return Sum(np.append(np.zeros(first), np.ravel(model.init_params)), trees, link)
 
 
@@ -758,9 +862,12 @@ def of_ngboost(model, kind, view):
 
 
 def of_xgboost(model, view):
-    """The margins of XGBoost, added in doubles; after early stopping those of the best round, as the model itself predicts."""
+    """The margins of XGBoost, added in doubles; after early stopping those of the best round, as the model
+    itself predicts.
+    """
     if not is_missing(model.get_params().get("missing", np.nan)):
-        refuse(model, f"it takes {model.get_params()['missing']!r} for missing; replace that by NaN in the table")
+        refuse(model,
+               f"it takes {model.get_params()['missing']!r} for missing; replace that by NaN in the table")
     booster = model.get_booster()
     if getattr(model, "early_stopping_rounds", None):
         booster = booster[:model.best_iteration + 1]
@@ -768,11 +875,15 @@ def of_xgboost(model, view):
     objective, gradient_booster = learner["objective"]["name"], learner["gradient_booster"]
     held = gradient_booster.get("gbtree", gradient_booster).get("model", {})
     weights = gradient_booster.get("weight_drop") or held.get("weight_drop")  # of dart, up to 3.3 and later
-    links = {"binary:logistic": "LogitLink", "reg:logistic": "LogitLink", "multi:softprob": "MultinomialLogit", "multi:softmax": "MultinomialLogit",
-             "count:poisson": "LogLink", "reg:gamma": "LogLink", "reg:tweedie": "LogLink", "reg:squarederror": "IdentityLink",
-             "reg:absoluteerror": "IdentityLink", "reg:pseudohubererror": "IdentityLink", "rank:ndcg": "IdentityLink", "rank:pairwise": "IdentityLink"}
+    links = {"binary:logistic": "LogitLink", "reg:logistic": "LogitLink",
+             "multi:softprob": "MultinomialLogit", "multi:softmax": "MultinomialLogit",
+             "count:poisson": "LogLink", "reg:gamma": "LogLink", "reg:tweedie": "LogLink",
+             "reg:squarederror": "IdentityLink", "reg:absoluteerror": "IdentityLink",
+             "reg:pseudohubererror": "IdentityLink", "rank:ndcg": "IdentityLink",
+             "rank:pairwise": "IdentityLink"}
     if objective not in links or "trees" not in held:
-        refuse(model, f"its booster or its objective {objective!r} is not known here; save it by its own save_model, and explain transformed rows")
+        refuse(model, f"its booster or its objective {objective!r} is not known here; save it by its own "
+               "save_model, and explain transformed rows")
     link, parameters = links[objective], learner["learner_model_param"]
     base = np.array(parameters["base_score"].strip("[]").split(","), dtype=np.float32).astype(float)
     base = {"LogitLink": lambda p: np.log(p / (1 - p)), "LogLink": np.log}.get(link, lambda p: p)(base)
@@ -781,43 +892,60 @@ def of_xgboost(model, view):
     for place, (tree, output) in enumerate(zip(held["trees"], held["tree_info"])):
         left, numbers = np.array(tree["left_children"]), np.array(tree["split_conditions"], dtype=np.float32)
         if any(tree.get("split_type", ())) or int(tree["tree_param"].get("size_leaf_vector", 1)) > 1:
-            refuse(model, "it has splits on categories or vectors in its leaves; leave enable_categorical out, and encode columns before it")
-        below = np.nextafter(numbers, np.float32(-np.inf)).astype(float)  # x < t, as x <= t' of the next smaller number of 32 bits
-        trees.append(dict(left=left, right=np.array(tree["right_children"]), feature=np.array(tree["split_indices"]), threshold=below,
-                          value=numbers.astype(float) * (left < 0), default_left=np.array(tree["default_left"], dtype=bool),
-                          cover=np.array(tree["sum_hessian"], dtype=float), output=output, scale=float(weights[place]) if weights else 1.0,
-                          view=view, width="single"))
+            refuse(model, "it has splits on categories or vectors in its leaves; leave enable_categorical "
+                   "out, and encode columns before it")
+        # x < t is x <= t' for the next smaller number of 32 bits.
+        below = np.nextafter(numbers, np.float32(-np.inf)).astype(float)
+        trees.append(dict(left=left, right=np.array(tree["right_children"]),
+                          feature=np.array(tree["split_indices"]), threshold=below,
+                          value=numbers.astype(float) * (left < 0),
+                          default_left=np.array(tree["default_left"], dtype=bool),
+                          cover=np.array(tree["sum_hessian"], dtype=float), output=output,
+                          scale=float(weights[place]) if weights else 1.0, view=view, width="single"))
     return Sum(base, trees, LINKS[link])
 
 
 def of_lightgbm(model, view):
-    """The raw scores of LightGBM; after early stopping those of the best round, as the model itself predicts."""
+    """The raw scores of LightGBM; after early stopping those of the best round, as the model itself predicts.
+    """
     dump = model.booster_.dump_model()
     objective, outputs = dump["objective"].split(), dump["num_tree_per_iteration"]
-    links = {"regression": IDENTITY, "regression_l1": IDENTITY, "huber": IDENTITY, "fair": IDENTITY, "quantile": IDENTITY, "lambdarank": IDENTITY,
-             "poisson": LINKS["LogLink"], "gamma": LINKS["LogLink"], "tweedie": LINKS["LogLink"], "multiclass": LINKS["MultinomialLogit"],
-             "binary": LINKS["LogitLink"] | {"steepness": float(dict(word.split(":") for word in objective if ":" in word).get("sigmoid", 1))}}
+    parameters = dict(word.split(":") for word in objective if ":" in word)
+    links = {"regression": IDENTITY, "regression_l1": IDENTITY, "huber": IDENTITY, "fair": IDENTITY,
+             "quantile": IDENTITY, "lambdarank": IDENTITY, "poisson": LINKS["LogLink"],
+             "gamma": LINKS["LogLink"], "tweedie": LINKS["LogLink"], "multiclass": LINKS["MultinomialLogit"],
+             "binary": LINKS["LogitLink"] | {"steepness": float(parameters.get("sigmoid", 1))}}
     if objective[0] not in links or "sqrt" in objective:
-        refuse(model, f"its objective {dump['objective']!r} is not known here; save it by its own booster_.save_model, and explain transformed rows")
+        refuse(model, f"its objective {dump['objective']!r} is not known here; save it by its own "
+               "booster_.save_model, and explain transformed rows")
     trees = []
     for place, tree in enumerate(dump["tree_info"]):
         nodes = [tree["tree_structure"]]
         for node in nodes:  # which grows: children come after their parents
             nodes += [node[side] for side in ("left_child", "right_child") if side in node]
-        numbered, splits = {id(node): number for number, node in enumerate(nodes)}, ["left_child" in node for node in nodes]
+        numbered = {id(node): number for number, node in enumerate(nodes)}
+        splits = ["left_child" in node for node in nodes]
         for node in nodes:
-            if node.get("decision_type", "<=") != "<=" or node.get("missing_type") == "Zero" or "leaf_const" in node:
-                refuse(model, "it has splits on categories, zeros that are missing, or linear leaves; leave these options out, and encode columns before it")
-        left, right = ([numbered[id(node[side])] if split else -1 for node, split in zip(nodes, splits)] for side in ("left_child", "right_child"))
-        counts = [node["internal_count" if split else "leaf_count"] if len(nodes) > 1 else 1 for node, split in zip(nodes, splits)]
+            if node.get("decision_type",
+                        "<=") != "<=" or node.get("missing_type") == "Zero" or "leaf_const" in node:
+                refuse(model, "it has splits on categories, zeros that are missing, or linear leaves; leave "
+                       "these options out, and encode columns before it")
+        left, right = ([numbered[id(node[side])] if split else -1 for node, split in zip(nodes, splits)]
+                       for side in ("left_child", "right_child"))
+        counts = [node["internal_count" if split else "leaf_count"] if len(nodes) > 1 else 1
+                  for node, split in zip(nodes, splits)]
         # Without a kind of missing value NaN counts as zero.
-        default_left = [split and (node["default_left"] if node["missing_type"] == "NaN" else 0.0 <= node["threshold"])
-                        for node, split in zip(nodes, splits)]
-        trees.append(dict(left=np.array(left), right=np.array(right), feature=np.array([node.get("split_feature", 0) for node in nodes]),
+        default_left = [split and (node["default_left"] if node["missing_type"] == "NaN"
+                                   else 0.0 <= node["threshold"]) for node, split in zip(nodes, splits)]
+        trees.append(dict(left=np.array(left), right=np.array(right),
+                          feature=np.array([node.get("split_feature", 0) for node in nodes]),
                           threshold=np.array([node.get("threshold", 0.0) for node in nodes], dtype=float),
-                          value=np.array([0.0 if split else node["leaf_value"] for node, split in zip(nodes, splits)]),
-                          default_left=np.array(default_left), cover=np.array(counts, dtype=float), output=place % outputs,
-                          scale=outputs / len(dump["tree_info"]) if dump.get("average_output") else 1.0, view=view, width="double"))
+                          value=np.array([0.0 if split else node["leaf_value"]
+                                          for node, split in zip(nodes, splits)]),
+                          default_left=np.array(default_left), cover=np.array(counts, dtype=float),
+                          output=place % outputs,
+                          scale=outputs / len(dump["tree_info"]) if dump.get("average_output") else 1.0,
+                          view=view, width="double"))
     return Sum(np.zeros(outputs), trees, links[objective[0]])
 
 
@@ -836,20 +964,29 @@ class Table:
     def __init__(self, model, method=None):
         self.count, self.method = count_of(model), method
         self.names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
-        # For each column: categories that encoders know, numbers and words that are markers of missing values, kinds of missing cells that
-        # steps know, columns that are objects even if they hold numbers, and what encoders tell columns apart by.
-        self.categories, self.numbers_apart, self.words_apart, self.kinds, self.objects, self.signatures = {}, {}, {}, {}, set(), {}
+        # For each column: categories that encoders know, numbers and words that are markers of missing
+        # values, kinds of missing cells that steps know, columns that are objects even if they hold numbers,
+        # and what encoders tell columns apart by.
+        self.categories = {}
+        self.numbers_apart = {}
+        self.words_apart = {}
+        self.kinds = {}
+        self.objects = set()
+        self.signatures = {}
 
     def add(self, column, known):
         """An encoder knows these categories of a column."""
         categories = self.categories.setdefault(column, [])
         met = set(categories)
-        categories += [category for category in list(known) if not is_missing(category) and category not in met]
+        categories += [category for category in list(known) if not is_missing(category)
+                       and category not in met]
         kinds = sorted({kind_of_cell(category) for category in list(known)[-3:]} - {None}, key=KINDS.index)
         self.kinds.setdefault(column, []).extend(kinds)
-        if getattr(known, "dtype", None) == object and not all(isinstance(category, str) for category in categories):
+        if (getattr(known, "dtype", None) == object
+                and not all(isinstance(category, str) for category in categories)):
             self.objects.add(column)
-        self.signatures[column] = (*self.signatures.get(column, ()), tuple(kinds), str(getattr(known, "dtype", "")))
+        self.signatures[column] = (*self.signatures.get(column, ()), tuple(kinds),
+                                   str(getattr(known, "dtype", "")))
 
     def mark(self, transformer, column, marker):
         """A step takes this for a missing value of a column."""
@@ -864,7 +1001,8 @@ class Table:
         elif isinstance(marker, (bool, np.bool_, int, float, np.number)):
             self.numbers_apart.setdefault(column, set()).add(float(marker))
         else:
-            refuse(transformer, f"missing_values={marker!r} is a {type(marker).__name__}; expected a number, a word, None, NaN or pandas.NA")
+            refuse(transformer, f"missing_values={marker!r} is a {type(marker).__name__}; expected a number, "
+                   "a word, None, NaN or pandas.NA")
 
     def settle(self, views):
         """All encoders, and all views of models, are known."""
@@ -874,37 +1012,45 @@ class Table:
             self.used = {feature.column for view in views for feature in view.features}
         self.numbers_apart = {column: sorted(markers) for column, markers in self.numbers_apart.items()}
         # Words have codes in the file; numbers stay as they are.
-        as_numbers = {feature.column for view in views for feature in view.features if not feature.encoded and not feature.flat} if self.objects else ()
+        as_numbers = ({feature.column for view in views for feature in view.features if not feature.encoded
+                       and not feature.flat} if self.objects else ())
         has_words = [column for column, known in self.categories.items()
-                     if any(isinstance(value, str) for value in known) or column in self.objects and column not in as_numbers]
+                     if any(isinstance(value, str) for value in known) or column in self.objects
+                     and column not in as_numbers]
         self.words = {column: self.categories[column] for column in has_words}
         self.special = {}
-        used_as_value = {feature.column for view in views for feature in view.features if not feature.flat} if self.words_apart else ()
+        used_as_value = ({feature.column for view in views for feature in view.features if not feature.flat}
+                         if self.words_apart else ())
         for column, words in self.words_apart.items():
             if column not in self.words and column not in used_as_value:
                 self.words[column] = self.categories.setdefault(column, [])  # indicators alone take any word
             if column in self.words:
-                self.words[column] += [word for word in dict.fromkeys(words) if word not in self.words[column]]
+                self.words[column] += [word for word in dict.fromkeys(words)
+                                       if word not in self.words[column]]
             else:
                 self.special[column] = list(dict.fromkeys(words))
                 self.objects.add(column)
         for column, markers in self.numbers_apart.items():
             if column in self.categories:
-                self.categories[column] += [marker for marker in markers if marker not in self.categories[column]]
+                self.categories[column] += [marker for marker in markers
+                                            if marker not in self.categories[column]]
         self.rest = {}
         for column in {*self.categories, *self.kinds, *self.numbers_apart}:
             markers = self.numbers_apart.get(column, ())
-            ordinary = [known for known in self.categories.get(column, ()) if isinstance(known, str) or known not in markers]
-            missing = [cell_of_kind(kind) for kind in self.kinds.get(column, ())[:1] if column in self.categories]
-            numbers = [] if self.categories.get(column) else [value for value in (0.0, 1.0, 2.0, 3.0) if value not in markers]
+            ordinary = [known for known in self.categories.get(column, ()) if isinstance(known, str)
+                        or known not in markers]
+            missing = [cell_of_kind(kind) for kind in self.kinds.get(column, ())[:1]
+                       if column in self.categories]
+            numbers = ([] if self.categories.get(column)
+                       else [value for value in (0.0, 1.0, 2.0, 3.0) if value not in markers])
             self.rest[column] = [*ordinary, *self.categories.get(column, ()), *missing, *numbers, 0.5][0]
 
     def leave_out(self, column, refused):
         """Markers among the categories of a column that a model refuses are not known; categories must be."""
         markers = {*self.words_apart.get(column, ()), *self.numbers_apart.get(column, ())}
         if not markers.issuperset(refused):
-            refuse("a pipeline", f"it refuses {refused[:3]} in {self.name(column)}, which one of its encoders knows; if encoders of a column differ, set "
-                   "handle_unknown")
+            refuse("a pipeline", f"it refuses {refused[:3]} in {self.name(column)}, which one of its "
+                   "encoders knows; if encoders of a column differ, set handle_unknown")
         for known in (self.categories.get(column), self.words.get(column)):
             if known is not None:
                 known[:] = [value for value in known if value not in refused]
@@ -913,7 +1059,8 @@ class Table:
         return f"column {column}" if self.names is None else f"the column {self.names[column]!r}"
 
     def is_object(self, column, values):
-        return column in self.objects or any(isinstance(value, str) or value is None or type(value).__name__ == "NAType" for value in values)
+        return (column in self.objects or any(isinstance(value, str) or value is None
+                                              or type(value).__name__ == "NAType" for value in values))
 
     def rows(self, tried):
         """Rows that hold the tried values of some columns, and in all others something that is known."""
@@ -921,7 +1068,8 @@ class Table:
         numbers, objects = np.zeros((count, self.count)), {}
         for column in {*tried, *self.rest}:
             given, rest = tried.get(column, ()), self.rest.get(column, 0.0)
-            if isinstance(given, np.ndarray) and given.dtype.kind == "f" and not self.is_object(column, (rest,)):
+            if (isinstance(given, np.ndarray) and given.dtype.kind == "f"
+                    and not self.is_object(column, (rest,))):
                 numbers[:len(given), column], numbers[len(given):, column] = given, rest
                 continue
             values = [*given, *[rest] * (count - len(given))]
@@ -943,7 +1091,8 @@ class Table:
 
         if not objects:
             return pandas.DataFrame(numbers, columns=self.names)
-        return pandas.DataFrame({name: objects.get(column, numbers[:, column]) for column, name in enumerate(self.names)})
+        return pandas.DataFrame({name: objects.get(column, numbers[:, column])
+                                 for column, name in enumerate(self.names)})
 
     def unknown(self, column):
         """Something that is none of the categories of a column."""
@@ -961,8 +1110,8 @@ def beyond(word, known):
 
 
 def ask(view, table, tried):
-    """For each column that is tried, the features of that column for all tried values, or None if these are refused. Columns are asked for
-    together where they can be: they are independent."""
+    """For each column that is tried, the features of that column for all tried values, or None if these are
+    refused. Columns are asked for together where they can be: they are independent."""
     found = {}
 
     def attempt(columns):
@@ -980,7 +1129,8 @@ def ask(view, table, tried):
             return
         found[first] = None
         if len(rest) > 64 and table.signatures.get(first):
-            # Columns of the same encoders with the same kinds of categories: those that one of them refuses the others refuse.
+            # Columns of the same encoders with the same kinds of categories: those that one of them refuses
+            # the others refuse.
             found.update(dict.fromkeys(rest))
         else:
             halves(rest)
@@ -1001,7 +1151,8 @@ def ask(view, table, tried):
 
 
 class Learnt:
-    """The features of a view for each category of a column, for an unknown one, for markers and for missing cells; None if these are refused.
+    """The features of a view for each category of a column, for an unknown one, for markers and for missing
+    cells; None if these are refused.
 
     is_complete: whether the model refuses features that are missing.
     """
@@ -1026,10 +1177,12 @@ class Learnt:
                 continue
             if asked:
                 answers = ask(view, table, dict.fromkeys(asked, cells))
-                self.special.update({(column, kind): self._accepted(values) for column, values in answers.items()})
+                self.special.update({(column, kind): self._accepted(values)
+                                     for column, values in answers.items()})
         for column, words in table.special.items():
             for word in words if column in view.own else ():
-                self.special[column, ("word", word)] = self._accepted(ask(view, table, {column: [word]})[column])
+                answer = ask(view, table, {column: [word]})[column]
+                self.special[column, ("word", word)] = self._accepted(answer)
 
     def _accepted(self, values):
         """The features of a single cell, None if the steps or the model refuse it."""
@@ -1038,43 +1191,54 @@ class Learnt:
     def learn_categories(self):
         """What the features are of categories, once it is known which columns have which."""
         view, table = self.view, self.table
-        coded = [column for column in self.columns if column in table.words or any(view.features[index].encoded for index in view.own[column])]
-        tried = {column: [value for value in table.words.get(column, table.categories.get(column, ())) if value not in table.texts.get(column, {}).values()]
-                 for column in coded}
+        coded = [column for column in self.columns if column in table.words
+                 or any(view.features[index].encoded for index in view.own[column])]
+        tried = {column: [value for value in table.words.get(column, table.categories.get(column, ()))
+                          if value not in table.texts.get(column, {}).values()] for column in coded}
         large = [column for column in coded if len(tried[column]) * len(view.own[column]) > 200_000_000]
         if large:
-            refuse("a pipeline", f"{table.name(large[0])} has {len(tried[large[0]])} categories; set max_categories in the encoder, or use OrdinalEncoder or "
-                   "TargetEncoder")
+            refuse("a pipeline", f"{table.name(large[0])} has {len(tried[large[0]])} categories; set "
+                   "max_categories in the encoder, or use OrdinalEncoder or TargetEncoder")
         self.known, self.unknown, self.apart, self.ordinary = {}, {}, {}, {}
         for columns in batches(tried, len(view.features)):
             answers = ask(view, table, {column: tried[column] for column in columns})
             for column in columns:
-                if tried[column] and (answers[column] is None or self.is_complete and np.isnan(answers[column]).any()):
-                    # What the model refuses is not known: markers that are replaced by a category that an encoder does not know.
-                    taken = [value for value in tried[column] if self._accepted(ask(view, table, {column: [value]})[column]) is not None]
+                if tried[column] and (answers[column] is None or self.is_complete
+                                      and np.isnan(answers[column]).any()):
+                    # What the model refuses is not known: markers that are replaced by a category that an
+                    # encoder does not know.
+                    taken = [value for value in tried[column]
+                             if self._accepted(ask(view, table, {column: [value]})[column]) is not None]
                     if len(taken) < len(tried[column]):
                         table.leave_out(column, [value for value in tried[column] if value not in taken])
                         return self.learn_categories()
                 if answers[column] is None and tried[column]:
-                    refuse("a pipeline", f"it refuses categories of {table.name(column)} that one of its encoders knows ({view.problem}); if encoders of a "
-                           "column differ, set handle_unknown")
+                    refuse("a pipeline", f"it refuses categories of {table.name(column)} that one of its "
+                           f"encoders knows ({view.problem}); if encoders of a column differ, set "
+                           "handle_unknown")
                 extra = [self.special[column, kind] for kind in table.texts.get(column, ())]
                 own = answers[column] if tried[column] else np.zeros((0, len(view.own[column])))
                 self.known[column] = np.vstack([own, *extra]) if extra else own
         if coded:
             answers = ask(view, table, {column: [table.unknown(column)] for column in coded})
             self.unknown = {column: self._accepted(values) for column, values in answers.items()}
-        markers = {column: np.array(table.numbers_apart[column]) for column in self.columns if column in table.numbers_apart and column not in table.words}
+        markers = {column: np.array(table.numbers_apart[column]) for column in self.columns
+                   if column in table.numbers_apart and column not in table.words}
         if markers:
             self.apart = ask(view, table, markers)
             for column, values in self.apart.items():
                 if values is None:
-                    refuse("a pipeline", f"it refuses {markers[column].tolist()} in {table.name(column)}, which one of its steps takes for a missing value "
-                           f"({view.problem})")
-        flat = [column for column in self.columns if any(view.features[index].flat for index in view.own[column])]
+                    refuse("a pipeline", f"it refuses {markers[column].tolist()} in {table.name(column)}, "
+                           f"which one of its steps takes for a missing value ({view.problem})")
+        flat = [column for column in self.columns
+                if any(view.features[index].flat for index in view.own[column])]
         if flat:
-            self.ordinary = {column: values[0] for column, values in ask(view, table, {column: [table.rest.get(column, 0.0)] for column in flat}).items()}
-        self.missing = {column: self.special[column, table.natural.get(column, "nan")] for column in self.columns}
+            self.ordinary = {column: values[0] for column,
+                             values in ask(view, table,
+                                           {column: [table.rest.get(column, 0.0)]
+                                            for column in flat}).items()}
+        self.missing = {column: self.special[column, table.natural.get(column, "nan")]
+                        for column in self.columns}
 
     def of_missing(self, index):
         """A feature of a missing value; None if that is refused."""
@@ -1111,13 +1275,16 @@ def batches(tried, width):
 
 
 def tell_cells_apart(table, views, lessons):
-    """Chooses which kind of missing cell of each column is a missing value in the file, and gives those that take another way a category.
+    """Chooses which kind of missing cell of each column is a missing value in the file, and gives those that
+    take another way a category.
 
-    table.natural has that kind for each column; table.texts for each column the texts of the categories of other kinds, table.cells what each
-    kind becomes: None for a missing value, False where the model refuses it, or such a text.
+    table.natural has that kind for each column; table.texts for each column the texts of the categories of
+    other kinds, table.cells what each kind becomes: None for a missing value, False where the model refuses
+    it, or such a text.
     """
     table.natural, table.texts, table.cells = {}, {}, {}
-    of_numbers = {feature.column for view in views for feature in view.features if not feature.encoded and not feature.flat} if lessons else ()
+    of_numbers = ({feature.column for view in views for feature in view.features if not feature.encoded
+                   and not feature.flat} if lessons else ())
 
     def way(column, kind):
         answers = [lesson.special[column, kind] for lesson in lessons if (column, kind) in lesson.special]
@@ -1147,11 +1314,13 @@ def tell_cells_apart(table, views, lessons):
                 elif column in of_numbers:
                     cells[kind] = False
                 else:
-                    texts[kind] = cells[kind] = beyond(kind if isinstance(kind, str) else kind[1], [*table.categories.get(column, ()), *texts.values()])
+                    texts[kind] = cells[kind] = beyond(kind if isinstance(kind, str) else kind[1],
+                                                       [*table.categories.get(column, ()), *texts.values()])
         table.natural[column] = natural
         if texts:
             table.texts[column] = texts
-            table.words[column] = [*table.words.get(column, table.categories.get(column, ())), *texts.values()]
+            table.words[column] = [*table.words.get(column, table.categories.get(column, ())),
+                                   *texts.values()]
         if not any(isinstance(known, str) for known in table.categories.get(column, ())):
             cells["numbers"] = column in table.words
         if column in table.words:
@@ -1169,8 +1338,8 @@ def double(keys):
 
 
 def boundaries(view, width, table, wanted):
-    """For each pair of a feature and a threshold the largest double of its column whose feature is at most the threshold, leaving out numbers
-    that are markers of missing values."""
+    """For each pair of a feature and a threshold the largest double of its column whose feature is at most
+    the threshold, leaving out numbers that are markers of missing values."""
     pairs = {}
     for index, threshold in sorted(wanted):
         pairs.setdefault(view.features[index].column, []).append((index, threshold))
@@ -1179,24 +1348,30 @@ def boundaries(view, width, table, wanted):
     low = {column: np.full(len(listed), -KEY_OF_INFINITY) for column, listed in pairs.items()}
     high = {column: np.full(len(listed), KEY_OF_INFINITY) for column, listed in pairs.items()}
     while any((high[column] - 1 > low[column]).any() for column in pairs):
-        middle = {column: (low[column] >> 1) + (high[column] >> 1) + (low[column] & high[column] & 1) for column in pairs}
+        middle = {column: (low[column] >> 1) + (high[column] >> 1) + (low[column] & high[column] & 1)
+                  for column in pairs}
         # If both ends have met, the middle is the lower one, which may be infinite, and is not needed.
-        tried = {column: np.where(np.abs(keys) < KEY_OF_INFINITY, double(keys), 0.0) for column, keys in middle.items()}
-        values = view.values(table.rows({column: beside(numbers, table.numbers_apart.get(column, ())) for column, numbers in tried.items()}))
+        tried = {column: np.where(np.abs(keys) < KEY_OF_INFINITY, double(keys), 0.0)
+                 for column, keys in middle.items()}
+        values = view.values(table.rows({column: beside(numbers, table.numbers_apart.get(column, ()))
+                                         for column, numbers in tried.items()}))
         if values is None:
-            refuse("a pipeline", f"a column is used as a number and as categories, and its encoder refuses other numbers ({view.problem}); set "
-                   "handle_unknown='ignore'")
+            refuse("a pipeline", "a column is used as a number and as categories, and its encoder refuses "
+                   f"other numbers ({view.problem}); set handle_unknown='ignore'")
         values = rounded(view.binned(values), width)
         for column, keys in middle.items():
             met = high[column] - 1 <= low[column]
             at_most = values[np.arange(len(keys)), index[column]] <= threshold[column]
             low[column] = np.where(~met & at_most, keys, low[column])
             high[column] = np.where(~met & ~at_most, keys, high[column])
-    return {pair: bound for column, listed in pairs.items() for pair, bound in zip(listed, double(low[column]))}
+    return {pair: bound for column, listed in pairs.items()
+            for pair, bound in zip(listed, double(low[column]))}
 
 
 def beside(numbers, markers):
-    """Numbers, or the next lower ones that are not markers of missing values: steps make of markers what has nothing to do with their size."""
+    """Numbers, or the next lower ones that are not markers of missing values: steps make of markers what has
+    nothing to do with their size.
+    """
     while len(markers) and np.isin(numbers, markers).any():
         numbers = np.where(np.isin(numbers, markers), np.nextafter(numbers, -np.inf), numbers)
     return numbers
@@ -1207,7 +1382,9 @@ def rounded(values, width):
 
 
 def left_of(tree, node, values, width):
-    """Which values of its feature, none of them missing, a split sends left; a missing one goes by the default."""
+    """Which values of its feature, none of them missing, a split sends left; a missing one goes by the
+    default.
+    """
     values = np.asarray(values)
     missing, known = np.isnan(values), np.where(np.isnan(values), 0.0, values)
     if node in tree.get("sets", {}):
@@ -1219,8 +1396,8 @@ def left_of(tree, node, values, width):
 
 
 def fold(view, width, trees, table, learnt):
-    """Writes the splits of trees with one view as splits on the columns of the table, in place. Returns the columns whose unknown words are
-    refused, and those whose missing values are."""
+    """Writes the splits of trees with one view as splits on the columns of the table, in place. Returns the
+    columns whose unknown words are refused, and those whose missing values are."""
     features, wanted = view.features, set()
     splits = [np.flatnonzero(np.asarray(tree["left"]) >= 0) for tree in trees]
     coded = [feature.encoded or feature.column in table.words for feature in features]
@@ -1234,15 +1411,19 @@ def fold(view, width, trees, table, learnt):
                 wanted.add((index, threshold))
     bounds = boundaries(view, width, table, wanted)
     for tree, nodes in zip(trees, splits):
-        rules, threshold, default_left = [], np.zeros(len(tree["left"])), np.array(tree["default_left"], dtype=bool)
-        for node, index, compared in zip(nodes.tolist(), tree["feature"][nodes].tolist(), tree["threshold"][nodes].tolist()):
+        rules = []
+        threshold = np.zeros(len(tree["left"]))
+        default_left = np.array(tree["default_left"], dtype=bool)
+        for node, index, compared in zip(nodes.tolist(), tree["feature"][nodes].tolist(),
+                                         tree["threshold"][nodes].tolist()):
             feature = features[index]
             missing = learnt.of_missing(index)
             if missing is not None and not np.isnan(missing):
                 default_left[node] = left_of(tree, node, missing, width)
             if coded[index]:
                 left, unknown = left_of(tree, node, learnt.of_known(index), width), learnt.of_unknown(index)
-                others = left.sum() * 2 > len(left) if unknown is None else bool(left_of(tree, node, unknown, width))
+                others = (left.sum() * 2 > len(left) if unknown is None
+                          else bool(left_of(tree, node, unknown, width)))
                 listed = np.flatnonzero(left != others)
                 if feature.column in table.words:
                     rules.append(dict(node=node, categories=listed, side="right" if others else "left"))
@@ -1252,12 +1433,15 @@ def fold(view, width, trees, table, learnt):
                 continue
             markers = np.array(table.numbers_apart.get(feature.column, ()))
             if feature.flat:
-                threshold[node] = np.inf if left_of(tree, node, learnt.ordinary[feature.column][learnt.place[index]], width) else -np.inf
+                threshold[node] = (np.inf if left_of(tree, node,
+                                                     learnt.ordinary[feature.column][learnt.place[index]],
+                                                     width) else -np.inf)
                 regular = np.full(len(markers), threshold[node] > 0)
             elif feature.bins:
                 inside, outside = left_of(tree, node, [1.0, 0.0], width)
                 if inside != outside:
-                    ends = [np.nextafter(bounds[index, feature.bin - 1.0], np.inf), bounds[index, float(feature.bin)]]
+                    ends = [np.nextafter(bounds[index, feature.bin - 1.0], np.inf),
+                            bounds[index, float(feature.bin)]]
                     rules.append(dict(node=node, between=ends, side="left" if inside else "right"))
                     regular = ((ends[0] <= markers) & (markers <= ends[1])) == inside
                 else:
@@ -1269,13 +1453,15 @@ def fold(view, width, trees, table, learnt):
             if len(markers):
                 others = markers[left_of(tree, node, learnt.of_apart(index), width) != regular]
                 if len(others) and feature.bins:
-                    refuse("KBinsDiscretizer", f"it comes after missing_values={others[0]:g}, which is not a number like others; use encode='ordinal'")
+                    refuse("KBinsDiscretizer", f"it comes after missing_values={others[0]:g}, which is not a "
+                           "number like others; use encode='ordinal'")
                 if len(others):
                     rules.append({"node": node, "except": others.tolist()})
         columns = np.array([feature.column for feature in features])
-        tree.update(feature=np.take(columns, tree["feature"], mode="clip"), threshold=threshold, default_left=default_left, rules=rules,
-                    width="double")
-    refusing = {column for column, unknown in learnt.unknown.items() if column in table.words and unknown is None}
+        tree.update(feature=np.take(columns, tree["feature"], mode="clip"), threshold=threshold,
+                    default_left=default_left, rules=rules, width="double")
+    refusing = {column for column, unknown in learnt.unknown.items() if column in table.words
+                and unknown is None}
     return refusing, {column for column, missing in learnt.missing.items() if missing is None}
 
 
@@ -1285,7 +1471,8 @@ def fold(view, width, trees, table, learnt):
 def on_table(tree):
     """A linear model of the columns themselves, as one linear leaf."""
     coefficients = tree["coefficients"] * tree.get("scale", 1.0)
-    features = np.arange(len(coefficients)) if tree["view"].given is None else np.array([feature.column for feature in tree["view"].features])
+    features = (np.arange(len(coefficients)) if tree["view"].given is None
+                else np.array([feature.column for feature in tree["view"].features]))
     return one_leaf(tree["output"], 0.0, features, coefficients)
 
 
@@ -1296,21 +1483,25 @@ def one_leaf(output, constant, columns, coefficients):
     if len(np.unique(columns)) < len(columns):  # several features of one column
         columns, places = np.unique(columns, return_inverse=True)
         coefficients = np.bincount(places, weights=coefficients)
-    return dict(left=[-1], right=[-1], feature=np.array([0]), threshold=[0.0], value=[0.0], default_left=[False], output=output, width="double",
+    return dict(left=[-1], right=[-1], feature=np.array([0]), threshold=[0.0], value=[0.0],
+                default_left=[False], output=output, width="double",
                 linear=[dict(node=0, constant=float(constant), features=columns, coefficients=coefficients)])
 
 
 def on_columns(tree, table, learnt, refusing, wanted):
-    """The trees whose sum is a linear model of features: one linear leaf for all columns that may not be missing, and a tree for each other
-    column. Columns whose unknown words are refused are added to `refusing`, those that may not be missing to `wanted`."""
+    """The trees whose sum is a linear model of features: one linear leaf for all columns that may not be
+    missing, and a tree for each other column. Columns whose unknown words are refused are added to
+    `refusing`, those that may not be missing to `wanted`.
+    """
     view, coefficients = tree["view"], tree["coefficients"] * tree.get("scale", 1.0)
     parts = {}
     for index, feature in enumerate(view.features):
         coded = feature.encoded or feature.column in table.words
-        kind = "encoded" if coded else "affine" if feature.slope is not None or feature.flat else "steps" if feature.steps or feature.bins else None
+        kind = ("encoded" if coded else "affine" if feature.slope is not None or feature.flat else "steps"
+                if feature.steps or feature.bins else None)
         if kind is None:
-            refuse("a linear model", f"the numbers that its steps make of {table.name(feature.column)} are neither linear nor in steps; leave out what clips "
-                   "them, or scales steps")
+            refuse("a linear model", f"the numbers that its steps make of {table.name(feature.column)} are "
+                   "neither linear nor in steps; leave out what clips them, or scales steps")
         parts.setdefault((feature.column, kind), []).append(index)
     columns, slopes, constant = [], [], 0.0
     for (column, kind), indices in parts.items():
@@ -1326,7 +1517,8 @@ def on_columns(tree, table, learnt, refusing, wanted):
                 feature = view.features[index]
                 # A flat feature is the same number for all that is not missing.
                 slope += 0.0 if feature.flat else weight * feature.slope
-                shift += weight * (learnt.ordinary[column][learnt.place[index]] if feature.flat else feature.shift)
+                shift += weight * (learnt.ordinary[column][learnt.place[index]] if feature.flat
+                                   else feature.shift)
             apart = learnt.apart.get(column) if column in table.numbers_apart else None
             if apart is None and missing is None:
                 columns.append(column)
@@ -1340,7 +1532,8 @@ def on_columns(tree, table, learnt, refusing, wanted):
         if kind == "affine":
             node.marked(markers, of_markers, lambda: node.leaf(missing))
             # The leaf of ordinary numbers is the last node.
-            more = dict(linear=[dict(node=len(node.left) - 1, constant=float(shift), features=[column], coefficients=[float(slope)])])
+            more = dict(linear=[dict(node=len(node.left) - 1, constant=float(shift), features=[column],
+                                     coefficients=[float(slope)])])
         elif kind == "encoded":
             unknown = learnt.unknown[column]
             if unknown is None and column in table.words:
@@ -1348,7 +1541,8 @@ def on_columns(tree, table, learnt, refusing, wanted):
             unknown = 0.0 if unknown is None else float(weights @ unknown[places])
             node.categories(learnt.known[column][:, places] @ weights, unknown, missing, table, column)
         else:
-            node.apart(missing, lambda: node.marked(markers, of_markers, lambda: node.steps(view, table, column, indices, weights)))
+            node.apart(missing, lambda: node.marked(
+                markers, of_markers, lambda: node.steps(view, table, column, indices, weights)))
         yield node.tree(column, tree["output"]) | more
     if columns:
         yield one_leaf(tree["output"], constant, columns, slopes)
@@ -1358,10 +1552,16 @@ class Nodes:
     """The nodes of a tree on one column."""
 
     def __init__(self):
-        self.left, self.right, self.threshold, self.value, self.default_left, self.rules = [], [], [], [], [], []
+        self.left = []
+        self.right = []
+        self.threshold = []
+        self.value = []
+        self.default_left = []
+        self.rules = []
 
     def leaf(self, value):
-        for numbers, number in ((self.left, -1), (self.right, -1), (self.threshold, 0.0), (self.value, value), (self.default_left, False)):
+        for numbers, number in ((self.left, -1), (self.right, -1), (self.threshold, 0.0), (self.value, value),
+                                (self.default_left, False)):
             numbers.append(number)
         return len(self.left) - 1
 
@@ -1380,10 +1580,12 @@ class Nodes:
         return self.split(lambda: self.leaf(missing), others, threshold=-np.inf, default_left=True)
 
     def marked(self, markers, values, others):
-        """A leaf for each number that is a marker of missing values, and all other numbers, which come last."""
+        """A leaf for each number that is a marker of missing values, and all other numbers, which come last.
+        """
         if not len(markers):
             return others()
-        return self.split(lambda: self.leaf(values[0]), lambda: self.marked(markers[1:], values[1:], others), rule=dict(numbers=[markers[0]]))
+        return self.split(lambda: self.leaf(values[0]), lambda: self.marked(markers[1:], values[1:], others),
+                          rule=dict(numbers=[markers[0]]))
 
     def categories(self, values, unknown, missing, table, column):
         """A leaf for each category, one for unknown ones, and one for missing ones."""
@@ -1396,7 +1598,8 @@ class Nodes:
             if np.all(values[codes] == values[codes[0]]):
                 return self.leaf(values[codes[0]])
             half = len(codes) // 2
-            return self.split(lambda: known(codes[:half]), lambda: known(codes[half:]), rule=among(codes[:half]))
+            return self.split(lambda: known(codes[:half]), lambda: known(codes[half:]),
+                              rule=among(codes[:half]))
 
         codes = np.argsort(values, kind="stable")
 
@@ -1411,7 +1614,8 @@ class Nodes:
         pairs = set()
         for index in indices:
             feature = view.features[index]
-            pairs |= {(index, float(step)) for step in (range(feature.bins - 1) if feature.bins else feature.steps)}
+            pairs |= {(index, float(step)) for step in (range(feature.bins - 1) if feature.bins
+                                                        else feature.steps)}
         bounds = np.unique(list(boundaries(view, "double", table, pairs).values())) if pairs else np.array([])
         # The last double of each interval, and one beyond them all.
         ends = np.append(bounds, np.nextafter(bounds[-1], np.inf) if len(bounds) else 0.0)
@@ -1422,25 +1626,32 @@ class Nodes:
             if first == last:
                 return self.leaf(values[first])
             middle = (first + last) // 2
-            return self.split(lambda: between(first, middle), lambda: between(middle + 1, last), threshold=bounds[middle])
+            return self.split(lambda: between(first, middle), lambda: between(middle + 1, last),
+                              threshold=bounds[middle])
         return between(0, len(bounds))
 
     def tree(self, column, output):
-        return dict(left=self.left, right=self.right, feature=np.full(len(self.left), column), threshold=self.threshold, value=self.value,
-                    default_left=self.default_left, output=output, width="double") | (dict(rules=self.rules) if self.rules else {})
+        return (dict(left=self.left, right=self.right, feature=np.full(len(self.left), column),
+                     threshold=self.threshold, value=self.value, default_left=self.default_left,
+                     output=output, width="double") | (dict(rules=self.rules) if self.rules else {}))
 
 
-def document(model):
-    """The model as a document of docs/tree-json.md: dictionaries, lists, arrays and numbers. Raises Refused, whatever the reason."""
+def document(model: Any) -> dict[str, Any]:
+    """The model as a document of docs/tree-json.md: dictionaries, lists, arrays and numbers. Raises Refused,
+    whatever the reason.
+    """
     return document_and_cells(model)[0]
 
 
-def document_and_cells(model, method=None):
-    """The document for `predict`, or for a method of AT_TIMES, and what the three kinds of missing cells that Python has ("nan", "None", "<NA>") are in columns where they differ.
+def document_and_cells(
+    model: Any, method: str | None = None
+) -> tuple[dict[str, Any], dict[int, dict[Any, Any]]]:
+    """The document for `predict`, or for a method of AT_TIMES, and what the three kinds of missing cells that
+    Python has ("nan", "None", "<NA>") are in columns where they differ.
 
-    That is a dictionary of a dictionary for each such column, by its number in the document: what each kind becomes, None for a missing value,
-    False where the model refuses it, or the text of a category of the document. Keys ("word", text) are words that a step takes for missing in a
-    column of numbers.
+    That is a dictionary of a dictionary for each such column, by its number in the document: what each kind
+    becomes, None for a missing value, False where the model refuses it, or the text of a category of the
+    document. Keys ("word", text) are words that a step takes for missing in a column of numbers.
     """
     try:
         return written(model, method)
@@ -1448,13 +1659,15 @@ def document_and_cells(model, method=None):
         raise
     except Exception as problem:
         kind = f"{type(model).__module__}.{type(model).__qualname__}"
-        raise Refused(f"{kind} cannot be explained exactly: reading it failed with {type(problem).__name__}: {problem}; {ANY_MODEL}") from problem
+        raise Refused(f"{kind} cannot be explained exactly: reading it failed with {type(problem).__name__}: "
+                      f"{problem}; {ANY_MODEL}") from problem
 
 
 def written(model, method=None):
     if count_of(model) is None:
         refuse_unknown(model, kind_of(model), known_reason_only=True)
-        refuse(model, "it is not fitted (a search needs refit=True), or does not have its number of columns (n_features_in_)")
+        refuse(model, "it is not fitted (a search needs refit=True), or does not have its number of columns "
+               "(n_features_in_)")
     table = Table(model, method)
     whole = as_sum(model, View(table))
     if method is not None and whole.names is None:
@@ -1466,7 +1679,8 @@ def written(model, method=None):
     categories, refusing, wanted = [], set(), set()
     models = [tree for tree in whole.trees if "coefficients" in tree]
     whole.trees = [tree for tree in whole.trees if "coefficients" not in tree]
-    are_plain = all(view.is_table() for view in views.values()) and len({tree["width"] for tree in whole.trees + models}) <= 1
+    are_plain = (all(view.is_table() for view in views.values())
+                 and len({tree["width"] for tree in whole.trees + models}) <= 1)
     are_plain = are_plain and not table.categories
     table.cells = {}
     if are_plain:
@@ -1479,12 +1693,14 @@ def written(model, method=None):
     else:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            needing = {id(tree["view"]) for tree in models} | {id(tree["view"]) for tree in whole.trees if tree.get("complete")}
+            needing = ({id(tree["view"]) for tree in models}
+                       | {id(tree["view"]) for tree in whole.trees if tree.get("complete")})
             learnt = {place: Learnt(view, table, place in needing) for place, view in views.items()}
             tell_cells_apart(table, views.values(), list(learnt.values()))
             for lesson in learnt.values():
                 lesson.learn_categories()
-            terms = [term for tree in models for term in on_columns(tree, table, learnt[id(tree["view"])], refusing, wanted)]
+            terms = [term for tree in models
+                     for term in on_columns(tree, table, learnt[id(tree["view"])], refusing, wanted)]
             groups = {}
             for tree in whole.trees:
                 groups.setdefault((id(tree["view"]), tree["width"]), []).append(tree)
@@ -1499,10 +1715,13 @@ def written(model, method=None):
             for leaf in tree.get("linear", ()):
                 leaf["features"] = np.searchsorted(kept, leaf["features"])
         wanted = {int(np.searchsorted(kept, column)) for column in wanted}
-        categories = [dict(feature=int(np.searchsorted(kept, column)), values=known, unknown="refused" if column in refusing else "no category")
+        categories = [dict(feature=int(np.searchsorted(kept, column)), values=known,
+                           unknown="refused" if column in refusing else "no category")
                       for column, known in sorted(table.words.items()) if column in table.used]
-        table.cells = {int(np.searchsorted(kept, column)): cells for column, cells in table.cells.items() if column in table.used}
-        table.count, table.names = len(kept), None if table.names is None else [table.names[column] for column in kept]
+        table.cells = {int(np.searchsorted(kept, column)): cells for column, cells in table.cells.items()
+                       if column in table.used}
+        table.count = len(kept)
+        table.names = None if table.names is None else [table.names[column] for column in kept]
     whole.trees += terms
     names = {"feature_names": [str(name) for name in table.names]} if table.names is not None else {}
     words = {"categories": categories} if categories else {}
@@ -1513,38 +1732,47 @@ def written(model, method=None):
         outputs = {"class_names": labels}
     refused = {"refuses_missing": sorted(int(column) for column in wanted)} if wanted else {}
     link = {"link": whole.link} if whole.link is not None else {}
-    trees = [{key: value for key, value in tree.items() if key not in ("view", "width", "sets", "complete")} for tree in whole.trees]
+    trees = [{key: value for key, value in tree.items() if key not in ("view", "width", "sets", "complete")}
+             for tree in whole.trees]
     if not all(np.isfinite(tree["value"]).all() for tree in trees):
         refuse(model, "it has leaves that are not finite")
-    return dict(format="apportion-trees", version=1, width=whole.trees[0]["width"] if trees else "double", features=table.count,
-                base_margins=whole.base, **link, operator="<=", trees=trees, **names, **words, **refused, **outputs,
-                source=dict(library="scikit-learn", version=sklearn.__version__, model=described(model))), table.cells
+    return dict(format="apportion-trees", version=1, width=whole.trees[0]["width"] if trees else "double",
+                features=table.count, base_margins=whole.base, **link, operator="<=", trees=trees, **names,
+                **words, **refused, **outputs,
+                source=dict(library="scikit-learn", version=sklearn.__version__,
+                            model=described(model))), table.cells
 
 
-def classes_of(model):
+def classes_of(model: Any) -> list[str] | None:
     """The classes of a classifier of one target as text, which are called as its outputs are."""
     classes = getattr(model, "classes_", None)
     return None if classes is None or isinstance(classes, list) else [str(label) for label in classes]
 
 
-def described(model):
+def described(model: Any) -> str:
     """The classes of a model and of what it is made of: Pipeline of RandomForestRegressor."""
-    inner = model.steps[-1][1] if hasattr(model, "steps") else getattr(model, WRAPPERS.get(kind_of(model), ""), None)
+    inner = (model.steps[-1][1] if hasattr(model, "steps")
+             else getattr(model, WRAPPERS.get(kind_of(model), ""), None))
     return type(model).__name__ + (f" of {described(inner)}" if inner is not None else "")
 
 
-def save(model, path):
-    """Writes a fitted model; raises Refused, a ValueError, if it cannot be written."""
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Writes a fitted model to a file.
+
+    model: a model of scikit-learn. path: the path of the file.
+
+    Raises Refused, which is a ValueError, if the model cannot be written as a sum of trees.
+    """
     with open(path, "w") as file:
         file.write(as_json(document(model)))
 
 
-def as_json(document):
-    """A document as text."""
+def as_json(document: dict[str, Any]) -> str:
+    """Returns a document as text."""
     return json.dumps(document, default=lambda array: array.tolist())
 
 
-def main():
+def main() -> None:
     import joblib
 
     if len(sys.argv) != 3:

@@ -1,58 +1,169 @@
-"""Explanations on Apache Spark, and on engines that speak its protocol: frames in, frames out, and nothing is collected.
+"""Explanations on Apache Spark and on engines with its protocol: frames in, frames out; nothing is collected.
 
 >>> from apportion import spark  # doctest: +SKIP
 >>> values = spark.explain(frame, model, background, keep=["id"])  # doctest: +SKIP
 >>> values.write.parquet("values")  # doctest: +SKIP
 """
-# mypy: ignore-errors
-# Types are in the stubs, and most of what is imported here has none.
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy.typing as npt
+
+from ._batches import BatchExplainer
 from ._errors import imported
+from ._options import Options, named_options
+from ._types import GameName, Graph, Groups, Layout, Measure, Model, Module, Rounds, Rows, Scale
 from ._workers import batch_explainer, merging, on_workers, put_together
 
+if TYPE_CHECKING:
+    from ._summary import Summary
 
-def explain(frame, model, background=None, *, keep=(), layout="columns", threads=1, **more):
-    """The values of each row of a frame, also of a stream, as a frame: by `mapInArrow`, row by row as one process has them, to the last bit.
 
-    frame: a data frame of PySpark. Of its columns those that the model knows by name are features, else all that are not kept.
-    model, background, and further options: as of `apportion.Explainer`.
-    keep, layout: as of `apportion.explain_batches`, whose schema this is.
-    threads: of each task. A task has one core unless `spark.task.cpus` says otherwise.
+@named_options
+def explain(
+    frame: Any,
+    model: Model,
+    background: Rows | None = None,
+    *,
+    keep: str | Sequence[str] = (),
+    layout: Layout = "columns",
+    interactions: bool | Literal["index"] = False,
+    threads: int = 1,
+    weights: npt.ArrayLike | None = None,
+    value: str = "shapley",
+    method: str = "auto",
+    budget: int | str = "auto",
+    until: float | None = None,
+    confidence: float = 0.95,
+    relative_to: Scale = "norm",
+    error: Measure = "euclidean",
+    range: float | None = None,
+    groups: Groups = None,
+    graph: Graph = None,
+    game: GameName | None = None,
+    model_output: str = "raw",
+    seed: int = 0,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    rounds: Rounds = None,
+    check: bool = True,
+    kernel: str | None = None,
+    precision: Literal["f64", "f32"] | None = None,
+    rows: int | None = None,
+    draws: int | None = None,
+    bandwidth: float | str | None = None,
+    share: float | None = None,
+    variant: Literal["paper", "shapr"] | None = None,
+    fallback: Literal["refuse", "marginal", "nearest"] | None = None,
+    keep_null_players: bool = False,
+) -> Any:
+    """Returns the values of each row of a frame, also of a stream, as a frame, by `mapInArrow`.
 
-    The explainer is part of the function that is sent, and is made once in each process of Python: a worker that is used again has it.
+    frame: a data frame of PySpark. Its features are the columns that the model names, else all that are not
+        kept.
+    model, background: as in `apportion.Explainer`, and so are all options that are not described here. The
+        values of a row are those of one process, to the last bit.
+    keep, layout, interactions: as in `apportion.BatchExplainer`, whose `schema` describes the results.
+    threads: the number of threads of each task (default 1). A task has one core unless `spark.task.cpus`
+        specifies more.
+
+    The explainer is part of the function that is sent, and is made once in each process of Python.
+
+    Raises UsageError and DataError before anything runs, if the columns or options do not fit, and on the
+    workers what the call of `apportion.Explainer` raises.
     """
     cloudpickle, types, StructType = _of_spark()
-    explainer, frame = _chosen(frame, model, background, keep, layout, threads, more)
+    options = Options(
+        weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
+        relative_to=relative_to, error=error, range=range, groups=groups, graph=graph, game=game,
+        model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
+        rounds=rounds, check=check, kernel=kernel, precision=precision, rows=rows, draws=draws,
+        bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
+        keep_null_players=keep_null_players)
+    explainer = batch_explainer(model, background, keep, layout, interactions, options, threads)
+    frame = _chosen(frame, explainer)
     given = frame.schema
     result = explainer.schema(types.to_arrow_schema(given))
     kept = {field.name: field for field in given.fields}
-    fields = [kept[name] if place < len(explainer.keep) else field
-              for place, (name, field) in enumerate(zip(result.names, types.from_arrow_schema(result).fields))]
+    own = zip(result.names, types.from_arrow_schema(result).fields)
+    fields = [kept[name] if place < len(explainer.keep) else field for place, (name, field) in enumerate(own)]
     return frame.mapInArrow(on_workers(explainer, cloudpickle.dumps), StructType(fields))
 
 
-def summarize(frame, model, background=None, *, keep=(), threads=1, **more):
-    """The `apportion.Summary` of the values of all rows of a frame: made in parts where the rows are, and put together here. Its bytes do not depend on the
-    parts. Values are not kept. `keep` names columns that are no features, and all else is as of `explain`."""
+@named_options
+def summarize(
+    frame: Any,
+    model: Model,
+    background: Rows | None = None,
+    *,
+    keep: str | Sequence[str] = (),
+    interactions: bool | Literal["index"] = False,
+    threads: int = 1,
+    weights: npt.ArrayLike | None = None,
+    value: str = "shapley",
+    method: str = "auto",
+    budget: int | str = "auto",
+    until: float | None = None,
+    confidence: float = 0.95,
+    relative_to: Scale = "norm",
+    error: Measure = "euclidean",
+    range: float | None = None,
+    groups: Groups = None,
+    graph: Graph = None,
+    game: GameName | None = None,
+    model_output: str = "raw",
+    seed: int = 0,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    rounds: Rounds = None,
+    check: bool = True,
+    kernel: str | None = None,
+    precision: Literal["f64", "f32"] | None = None,
+    rows: int | None = None,
+    draws: int | None = None,
+    bandwidth: float | str | None = None,
+    share: float | None = None,
+    variant: Literal["paper", "shapr"] | None = None,
+    fallback: Literal["refuse", "marginal", "nearest"] | None = None,
+    keep_null_players: bool = False,
+) -> Summary:
+    """Returns the `apportion.Summary` of the values of all rows of a frame.
+
+    It is made in parts where the rows are, and merged here. Its bytes do not depend on the parts. The values
+    are not stored.
+
+    keep: the names of columns that are not features (default: none).
+    All other arguments and the errors: as in `explain`.
+    """
     cloudpickle, types, _ = _of_spark()
-    explainer, frame = _chosen(frame, model, background, keep, "lists", threads, more)
+    options = Options(
+        weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,
+        relative_to=relative_to, error=error, range=range, groups=groups, graph=graph, game=game,
+        model_output=model_output, seed=seed, feature_names=feature_names, output_names=output_names,
+        rounds=rounds, check=check, kernel=kernel, precision=precision, rows=rows, draws=draws,
+        bandwidth=bandwidth, share=share, variant=variant, fallback=fallback,
+        keep_null_players=keep_null_players)
+    explainer = batch_explainer(model, background, keep, "lists", interactions, options, threads)
+    frame = _chosen(frame, explainer)
     explainer.schema(types.to_arrow_schema(frame.schema))
     parts = frame.mapInArrow(on_workers(explainer, cloudpickle.dumps, summed=True), "summary binary")
-    # Of many partitions one worker makes one, so that few bytes come here.
+    # One worker merges the summaries of all partitions, so that few bytes are sent here.
     whole = parts.repartition(1).mapInArrow(merging(), "summary binary").collect()
     return put_together(part["summary"] for part in whole)
 
 
-def _of_spark():
+def _of_spark() -> tuple[Module, Module, Any]:
     imported("pyspark", "pip install pyspark, or pyspark-client for an engine elsewhere")
     names = ("pyspark.cloudpickle", "pyspark.sql.pandas.types", "pyspark.sql.types")
     cloudpickle, types, of_sql = (imported(name, "pip install pyspark") for name in names)
     return cloudpickle, types, of_sql.StructType
 
 
-def _chosen(frame, model, background, keep, layout, threads, more):
-    """The explainer, and the frame of the columns that it looks at."""
-    explainer = batch_explainer(model, background, keep, layout, threads, more)
+def _chosen(frame: Any, explainer: BatchExplainer) -> Any:
+    """Returns the frame of the columns that an explainer uses."""
     needed = explainer.columns(frame.columns)
-    if len(needed) < len(frame.columns):
-        frame = frame.select(*(f"`{name.replace('`', '``')}`" for name in needed))
-    return explainer, frame
+    if len(needed) == len(frame.columns):
+        return frame
+    return frame.select(*(f"`{name.replace('`', '``')}`" for name in needed))
