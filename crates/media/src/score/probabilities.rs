@@ -101,7 +101,7 @@ fn through_logits(
 ) -> Result<(), BoxError> {
     if logits == 0 {
         return Err(Box::new(GameError::Parameter {
-            what: "the model must have at least one output, got 0".to_owned(),
+            what: "a model must have at least one output".to_owned(),
         }));
     }
     let classes = Outputs::Logits.classes(logits);
