@@ -244,7 +244,7 @@ mod tests {
         let bad = [Column::new("a\nb"), Column::of_words("a", vec!["fine".into(), "not\rfine".into()])];
         for column in bad {
             let error = Requests::new(Format::Csv, &[column]).unwrap_err();
-            assert!(error.to_string().contains("breaks a line"), "{error}");
+            assert!(error.to_string().contains("has a line break"), "{error}");
         }
         assert!(Requests::new(Format::Csv, &[]).is_err());
     }
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(written(&columns, &rows), "code,price\n3\n007,1.50\n\"x, y\",inf\n,-2.25\n");
         let requests = Requests::new(Format::Csv, &columns).unwrap();
         let refused = |row: &[f64]| requests.check(Rows::new(row, 2)).unwrap_err();
-        assert!(refused(&[2.0, 0.0]).to_string().contains("breaks a line"));
+        assert!(refused(&[2.0, 0.0]).to_string().contains("has a line break"));
         for unknown in [3.0, 0.5, f64::INFINITY] {
             assert!(matches!(refused(&[unknown, 0.0]), ProgramError::NoWord { row: 0, .. }));
         }

@@ -219,7 +219,7 @@ mod tests {
         };
         for bytes in [4, 5, 137, 767] {
             let refused = of(bytes, ColorType::Indexed, &[0]).unwrap_err().to_string();
-            assert!(refused.contains(&format!("a palette of {bytes} bytes")), "{refused}");
+            assert!(refused.contains(&format!("the palette has {bytes} bytes")), "{refused}");
         }
         for bytes in [1, 2, 769, 771, 3000] {
             assert!(matches!(of(bytes, ColorType::Indexed, &[0]), Err(MediaError::BadPng { .. })));

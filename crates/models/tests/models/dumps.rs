@@ -76,9 +76,9 @@ fn damaged_dumps_are_refused() {
     let xgboost = json_fixture("dump_words_xgb.json.gz");
     for (path, value, reason) in [
         ("/0/missing", json!(77), "got 77"),
-        ("/0/yes", json!(78), "expected the children"),
+        ("/0/yes", json!(78), "expected one of the children 78 and 1, got 2"),
         ("/0/children", json!([]), "expected two children"),
-        ("/0/split_condition", json!("x"), "text where"),
+        ("/0/split_condition", json!("x"), "expected a list of numbers, got a string"),
         ("/0/split", json!(3), "expected a string, got a number"),
     ] {
         assert_refused(&xgboost, path, &value, reason);

@@ -111,7 +111,7 @@ fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
         ("tree\n", "num_class=", "num_class=99999999999", "expected a count"),
         ("tree\n", "num_tree_per_iteration=", "num_class=1", "duplicate line \"num_class\""),
         ("tree\n", "max_feature_idx=", "max_feature_idx=8", "expected 9 names (one per feature), got 10"),
-        ("tree\n", "max_feature_idx=", "max_feature_idx=4294967295", "features"),
+        ("tree\n", "max_feature_idx=", "max_feature_idx=4294967295", "expected 4294967296 names"),
         ("tree\n", "objective=", "objective=binary sigmoid:0", "line 7: objective: invalid sigmoid \"0\""),
         ("tree\n", "objective=", "objective=multiclass num_class:3", "3 classes, but num_class is 1"),
         ("tree\n", "feature_names=", "", "missing line \"feature_names\""),
@@ -146,7 +146,7 @@ fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
             "decision_type=12 2 2 2 2 2 2",
             "tree 1: node 0 has the unknown decision type 12",
         ),
-        (tree, "decision_type=", "decision_type=300 2 2 2 2 2 2", "decision_type: \"300\""),
+        (tree, "decision_type=", "decision_type=300 2 2 2 2 2 2", "decision_type: invalid number \"300\""),
         (
             tree,
             "decision_type=",
@@ -165,7 +165,7 @@ fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
         (tree, "cat_boundaries=", "cat_boundaries=0 2 1 3 4 9", "cat_boundaries: "),
         (tree, "cat_boundaries=", "cat_boundaries=1 2 3 4 5 6", "cat_boundaries: "),
         (tree, "cat_boundaries=", "cat_boundaries=0 1 2 3 4 400", "cat_boundaries: "),
-        (tree, "cat_threshold=", "cat_threshold=1 -2", "cat_threshold: \"-2\""),
+        (tree, "cat_threshold=", "cat_threshold=1 -2", "cat_threshold: invalid number \"-2\""),
         (tree, "cat_threshold=", "cat_threshold=4294967296", "cat_threshold: "),
     ] {
         let damaged = with_line(&regression, after, start, line);
@@ -180,13 +180,13 @@ fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
         linear[linear.find("Tree=1").unwrap()..].lines().find(|line| line.starts_with("leaf_features="));
     let other = terms.unwrap().replacen(|digit: char| digit.is_ascii_digit(), "99", 1);
     for (start, line, reason) in [
-        ("is_linear=", "is_linear=yes", "is_linear: \"yes\""),
+        ("is_linear=", "is_linear=yes", "is_linear: expected a count, got \"yes\""),
         ("leaf_const=", "leaf_const=1 2", "leaf_const: expected 8 elements, got 2"),
         ("leaf_const=", "leaf_const=nan nan nan nan nan nan nan nan", "tree 1: leaf 7 has"),
         ("num_features=", "num_features=1 1 1 1 1 1 1", "num_features: expected "),
         ("num_features=", "num_features=9 9 9 9 9 9 9 9", "expected 72 elements"),
         ("num_features=", &format!("num_features={0} {0} 0 0 0 0 0 0", usize::MAX), "too many features"),
-        ("leaf_coeff=", "leaf_coeff=1", "leaf_coeff: 1 elements"),
+        ("leaf_coeff=", "leaf_coeff=1", "leaf_coeff: expected 16 elements, got 1"),
         (
             "leaf_features=",
             &other,

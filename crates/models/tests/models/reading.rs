@@ -217,8 +217,8 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (tree("categories_sizes/0"), json!(9), "segment of 9"),
         (tree("categories_segments/0"), json!(-1), "segment"),
         (tree("categories_sizes/0"), json!(9007199254740991i64), "segment"),
-        (tree("categories/0"), json!(-1), "no category"),
-        (tree("categories/0"), json!(16777216), "no category"),
+        (tree("categories/0"), json!(-1), "invalid category"),
+        (tree("categories/0"), json!(16777216), "invalid category"),
         (tree("split_type/1"), json!(1), "without categories"),
         // The model around the trees.
         (model("tree_info/0"), json!(2), "output 2 out of range (2 outputs)"),
