@@ -322,7 +322,7 @@ fn of_rows(file: &Path, args: &Inspect) -> Result<Facts> {
         None => args.columns.all(),
     };
     let (mut rows, mut columns, mut names) = (0, Vec::new(), None);
-    let notes = rows::open(file)?.each_block(&wanted, |block| -> Result<()> {
+    let notes = rows::each_block(file, &wanted, |block| {
         columns.resize_with(block.columns, Column::NEW);
         names = names.take().or_else(|| block.names.clone());
         for row in block.values.chunks_exact(block.columns.max(1)) {

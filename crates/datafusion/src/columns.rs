@@ -1,10 +1,8 @@
 //! Columns of features: their selection and conversion to numbers.
 
-use std::collections::HashSet;
-
 use apportion::Ensemble;
 use apportion::trees::Words;
-use apportion_rows::{CellError, Feature as Cells, are_numbered, match_names};
+use apportion_rows::{CellError, Feature as Cells, Header, Wanted, choose};
 use datafusion_common::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion_common::arrow::compute::cast;
 use datafusion_common::arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
@@ -20,39 +18,25 @@ pub(crate) fn chosen(
     kept: &[String],
     names_are_rewritten: bool,
 ) -> Result<Vec<usize>, BatchError> {
-    let columns: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
-    let mut seen = HashSet::new();
-    if let Some(name) = columns.iter().find(|name| !seen.insert(**name)) {
-        return Err(BatchError::SameName { name: (*name).clone() });
+    let columns: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let all = Wanted {
+        names,
+        named_by: "the model",
+        names_are_rewritten,
+        count: Some(count),
+        keeps_all: true,
+        ..Wanted::default()
+    };
+    // A feature may be kept, too.
+    if let (Some(_), Ok(choice)) = (names, choose(Header::Names(&columns), &all))
+        && !choice.in_order
+    {
+        return Ok(choice.features);
     }
-    let rest: Vec<usize> = (0..columns.len()).filter(|&place| !kept.contains(columns[place])).collect();
-    let texts = |places: &[usize]| places.iter().map(|&place| columns[place].clone()).collect::<Vec<_>>();
-    if let Some(names) = names {
-        let names_of_columns: Vec<String> = columns.iter().map(|&name| name.clone()).collect();
-        let found = match_names(&names_of_columns, names, names_are_rewritten);
-        let lacking: Vec<String> = names
-            .iter()
-            .zip(&found)
-            .filter(|(_, place)| place.is_none())
-            .map(|(name, _)| name.clone())
-            .collect();
-        if lacking.is_empty() {
-            return Ok(found.into_iter().flatten().collect());
-        }
-        // If the names on either side are mere numbers, only the order of the columns matters.
-        let in_order = lacking.len() == names.len()
-            && rest.len() == count
-            && (are_numbered(names.iter().map(String::as_str))
-                || are_numbered(texts(&rest).iter().map(String::as_str)));
-        if !in_order {
-            let columns = columns.into_iter().cloned().collect();
-            return Err(BatchError::Lacking { features: count, lacking, columns });
-        }
-    }
-    if rest.len() != count {
-        return Err(BatchError::Count { columns: texts(&rest), expected: count });
-    }
-    Ok(rest)
+    let is_feature = |name: &&String| names.is_some_and(|names| names.contains(name));
+    let ignored = kept.iter().filter(|name| !is_feature(name)).map(String::as_str).collect();
+    let choice = choose(Header::Names(&columns), &Wanted { ignored, ..all });
+    Ok(choice.map_err(BatchError::Columns)?.features)
 }
 
 /// A feature: the column or argument that contains it, and its categories in the model.

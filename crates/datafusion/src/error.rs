@@ -3,7 +3,7 @@
 use apportion::ExplainError;
 use apportion::games::GameError;
 use apportion::models::ModelError;
-use apportion_rows::CellError;
+use apportion_rows::{CellError, ChoiceError, ColumnUse};
 use datafusion_common::DataFusionError;
 use datafusion_common::arrow::datatypes::DataType;
 use datafusion_common::arrow::error::ArrowError;
@@ -31,37 +31,9 @@ pub enum BatchError {
         /// The underlying error.
         problem: Box<BatchError>,
     },
-    /// Columns for some features of the model are missing.
-    #[error(
-        "the batches lack {} of the {features} model features: {} (available columns: {}); name the columns \
-         as the features",
-        lacking.len(), listed(lacking), listed(columns)
-    )]
-    Lacking {
-        /// Number of features.
-        features: usize,
-        /// The features without a column.
-        lacking: Vec<String>,
-        /// The existing columns.
-        columns: Vec<String>,
-    },
-    /// The columns are used in order, but their number differs from that of the features.
-    #[error(
-        "expected {expected} feature columns, got {} ({}); remove the others, or list them in keep",
-        columns.len(), listed(columns)
-    )]
-    Count {
-        /// The existing columns that are not kept.
-        columns: Vec<String>,
-        /// Number of features.
-        expected: usize,
-    },
-    /// Two columns have the same name.
-    #[error("duplicate column {name:?} in the batches; rename one of them")]
-    SameName {
-        /// The name.
-        name: String,
-    },
+    /// The columns of the batches cannot be the features.
+    #[error("the batches: {}", .0.in_words(|of| (of == ColumnUse::Ignored).then_some("keep")))]
+    Columns(ChoiceError),
     /// The type of a column is not supported.
     #[error("{place} has the type {actual}; {}", wanted_type(*has_categories))]
     Type {

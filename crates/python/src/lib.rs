@@ -5,7 +5,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `ensemble`, `categories`, `cells` | tree ensembles, the codes of their categories, and cells as numbers |
+//! | `ensemble`, `categories`, `columns`, `cells` | tree ensembles, the codes of their categories, columns that are features, and cells as numbers |
 //! | `explainer`, `options`, `law` | what is explained: a model in a game, with all that was asked for |
 //! | `value` | names, groups and graphs as values |
 //! | `game` | games of one's own and of textbooks |
@@ -25,6 +25,7 @@ mod callable;
 mod categories;
 mod cells;
 mod checkpoint;
+mod columns;
 mod command;
 mod ensemble;
 mod errors;
@@ -48,6 +49,8 @@ mod _core {
     use crate::cells::numbers_of_cells;
     #[pymodule_export]
     use crate::checkpoint::Checkpoint;
+    #[pymodule_export]
+    use crate::columns::choose_columns;
     #[pymodule_export]
     use crate::command::run_command;
     #[pymodule_export]

@@ -402,10 +402,7 @@ fn what_is_wrong_with_a_dataset_is_said() {
         (bench.tiny("a,b\n1,9\n"), vec!["\"tiny\"", "there is one row", "--background FILE"]),
         (bench.tiny("a,b\n1,9\n"), vec!["would be its own background"]),
         (missing_model, vec!["cannot read nowhere.json"]),
-        (
-            IRIS.replace("iris.csv", "diabetes.csv"),
-            vec!["\"iris\"", "there are 10 columns", "the model wants 4"],
-        ),
+        (IRIS.replace("iris.csv", "diabetes.csv"), vec!["\"iris\"", "expected 4 feature columns, found 10"]),
         (IRIS.replace("iris_xgb.json", "iris.csv"), vec!["cannot read the model xtask/lab/data/iris.csv.gz"]),
     ] {
         let said =

@@ -212,11 +212,14 @@ fn rows_that_are_missing_empty_or_have_no_row_are_refused() {
 #[test]
 fn rows_with_the_wrong_columns_are_refused() {
     let bench = Bench::new();
-    bench.refuses_rows(&["2 columns", "2 features", "lacks 1: \"b\""], "a,c\n1,2\n");
-    bench.refuses_rows(&["1 columns beside the target \"target\"", "lacks 1: \"b\""], "a,target\n1,2\n");
-    bench.refuses_rows(&["column 1 has the name \"a\""], "a,a\n1,2\n");
+    bench.refuses_rows(&["2 columns lack 1 of the 2 features of the model: \"b\""], "a,c\n1,2\n");
+    bench.refuses_rows(
+        &["1 column besides the target \"target\" lacks 1 of the 2 features of the model: \"b\""],
+        "a,target\n1,2\n",
+    );
+    bench.refuses_rows(&["duplicate column name \"a\" (columns 0 and 1)"], "a,a\n1,2\n");
     let model = fixture("diabetes_xgb.json.gz");
-    let says = ["4 columns beside the target \"target\"", "wants 10", "sepal length"];
+    let says = ["expected 10 feature columns, found 4 besides the target \"target\" (\"sepal length"];
     bench.refuses(1, &says, &["explain", "--model", &model, "--rows", &fixture("iris.csv")]);
 }
 
@@ -245,7 +248,7 @@ fn matrices_that_do_not_fit_are_refused() {
         bytes.extend(data.iter().flat_map(|number| number.to_le_bytes()));
         bytes
     };
-    bench.refuses_rows(&["3 columns", "wants 2"], npy("<f8", "(1, 3)", &[1.0, 2.0, 3.0]));
+    bench.refuses_rows(&["expected 2 feature columns, found 3"], npy("<f8", "(1, 3)", &[1.0, 2.0, 3.0]));
     bench.refuses_rows(&["truncated or damaged"], npy("<f8", "(2, 2)", &[1.0, 2.0]));
     bench.refuses_rows(&["beyond 2^53", "convert it"], npy("<i8", "(1, 2)", &[1.1, 2.0]));
     bench.refuses_rows(&["\"|O\"", "convert it"], npy("|O", "(1, 2)", &[1.0, 2.0]));
@@ -257,7 +260,11 @@ fn a_row_or_target_that_is_not_there_is_refused() {
     let bench = Bench::new();
     bench.refuses_options(1, &["--select names row 442", "has 442 rows", "0 to 441"], &["--select", "3,442"]);
     bench.refuses_options(2, &["'--select <ROWS>'", "\"x\""], &["--select", "x"]);
-    bench.refuses_options(1, &["--target \"y\" is not a column", "\"age\""], &["--target", "y"]);
+    bench.refuses_options(
+        1,
+        &["unknown column \"y\" in --target; available columns: \"age\""],
+        &["--target", "y"],
+    );
 }
 
 #[test]

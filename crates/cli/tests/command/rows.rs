@@ -133,7 +133,7 @@ fn columns_and_cells_that_do_not_fit_are_refused_with_what_to_type() {
         (
             "age,Blood presure\n1,2\n",
             &[][..],
-            &["\"Blood presure\" is meant, name it \"blood pressure\""][..],
+            &["rename the column \"Blood presure\" if it is the feature \"blood pressure\""][..],
         ),
         (
             "age,blood pressure\n1,high\n",
@@ -144,10 +144,14 @@ fn columns_and_cells_that_do_not_fit_are_refused_with_what_to_type() {
         (
             "age,blood pressure\n1,2\n",
             &["--ignore", "agee"],
-            &["--ignore \"agee\"", "the nearest is \"age\""],
+            &["unknown column \"agee\" in --ignore; did you mean \"age\"?"],
         ),
-        ("age,blood pressure\n1,2\n", &["--ignore", "age"], &["is a feature of the model"]),
-        ("age,blood pressure\n1,2\n", &["--id", "name"], &["--id \"name\" is not a column"]),
+        (
+            "age,blood pressure\n1,2\n",
+            &["--ignore", "age"],
+            &["invalid column \"age\" in --ignore; it is a feature of the model"],
+        ),
+        ("age,blood pressure\n1,2\n", &["--id", "name"], &["unknown column \"name\" in --id"]),
         ("x,y;z\n1,2;3\n", &[], &["comma or semicolon", "--separator"]),
         ("PAR1\u{1}", &[], &["Parquet"]),
     ] {

@@ -22,8 +22,8 @@ fn batches_that_do_not_fit_are_refused() {
     };
     assert_eq!(
         says(&explainer(), &renamed(&|name| name.replace("bmi", "BMI"))),
-        "the batches lack 1 of the 10 model features: \"bmi\" (available columns: \"id\", \"age\", \"sex\", \
-         \"BMI\", \"bp\", \"s1\", \"s2\", \"s3\" and 3 more); name the columns as the features"
+        "the batches: 10 columns lack 1 of the 10 features of the model: \"bmi\"; rename the column \"BMI\" if it is the \
+         feature \"bmi\""
     );
     assert_eq!(
         says(&explainer(), &renamed(&|name| name.replace("id", "row"))),
@@ -32,12 +32,12 @@ fn batches_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         says(&explainer(), &renamed(&|name| name.replace("sex", "age"))),
-        "duplicate column \"age\" in the batches; rename one of them"
+        "the batches: duplicate column name \"age\" (columns 1 and 2); give each column a unique name"
     );
     let trees = || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz"));
     let message = says(&trees().build().unwrap(), &rows);
-    assert!(message.starts_with("expected 10 feature columns, got 11 (\"id\", "), "{message}");
-    assert!(message.ends_with("); remove the others, or list them in keep"), "{message}");
+    assert!(message.starts_with("the batches: expected 10 feature columns, found 11 (\"id\", "), "{message}");
+    assert!(message.ends_with("; list the others in keep"), "{message}");
     let base = renamed(&|name| name.replace("id", "base"));
     assert_eq!(
         says(&trees().feature_names(FEATURES).keep(["base"]).build().unwrap(), &base),
