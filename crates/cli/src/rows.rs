@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Error, Result};
+use apportion::options::quoted;
 use apportion_rows::{Block, ChoiceError, ColumnUse, RowsError, Sentinel, Source};
 use clap::Args;
 use serde::{Serialize, Serializer};
 
 use crate::failure::Usage;
-use crate::quoted;
 
 pub(crate) use apportion_rows::{Ids, Table, Wanted};
 

@@ -3,10 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use apportion::{
-    Background, Budget, Ensemble, ExplainError, Explainer, Method, Model, Rows, Semivalue, Settings, Until,
-    Value,
-};
+use apportion::options::Options;
+use apportion::{Background, Budget, Ensemble, ExplainError, Explainer, Method, Model, Rows, Until, Value};
 use rayon::ThreadPool;
 
 use crate::error::BatchError;
@@ -19,16 +17,20 @@ const SCHEMA: u32 = 1;
 /// of a row do not depend on its batch.
 const ROWS: usize = 4096;
 
+/// Options of the library that batches do not have: the game and the output follow from the background and
+/// from [`Builder::behind_link`], and kernels are chosen for a fixed number of rows.
+const OF_OTHERS: [&str; 8] = ["game", "output", "rows", "draws", "bandwidth", "share", "variant", "fallback"];
+
 /// Options of a [`BatchExplainer`]; [`build`](Self::build) validates them and prepares the explainer.
 pub struct Builder {
     source: Source,
     background: Option<Background>,
     is_behind_link: bool,
-    value: Value,
-    method: Method,
-    budget: Budget,
+    options: Options,
+    /// The value, if it is given with its groups or its graph.
+    value: Option<Value>,
+    /// The accuracy, if it is given with its budget.
     until: Option<Until>,
-    seed: u64,
     names: Option<Vec<String>>,
     output_names: Option<Vec<String>>,
     threads: Option<usize>,
@@ -66,11 +68,9 @@ impl Builder {
             source,
             background: None,
             is_behind_link: false,
-            value: Semivalue::Shapley.into(),
-            method: Method::Auto,
-            budget: Budget::Auto,
+            options: Options::default(),
+            value: None,
             until: None,
-            seed: 0,
             names: None,
             output_names: None,
             threads: None,
@@ -96,24 +96,43 @@ impl Builder {
         self
     }
 
+    /// Sets an option from words, by the name of [`Options::NAMES`]: `set("budget", "20n")`. Groups and graphs
+    /// contain names or indices of features.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::Explain`] for an unknown option or an invalid value, and [`BatchError::Option`] for an
+    /// option that batches do not have: the game and the output follow from the background and from
+    /// [`behind_link`](Self::behind_link).
+    pub fn set(mut self, name: &str, words: &str) -> Result<Self, BatchError> {
+        if OF_OTHERS.contains(&name) {
+            return Err(BatchError::Option { name: name.to_owned() });
+        }
+        self.options.set(name, words).map_err(ExplainError::from)?;
+        if matches!(name, "value" | "groups" | "graph") {
+            self.value = None;
+        }
+        Ok(self)
+    }
+
     /// Sets the value to compute; Shapley values by default.
     #[must_use]
     pub fn value(mut self, value: impl Into<Value>) -> Self {
-        self.value = value.into();
+        self.value = Some(value.into());
         self
     }
 
     /// Sets the method; [`Method::Auto`] by default, which is exact for trees.
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
-        self.method = method;
+        self.options.method = method;
         self
     }
 
     /// Sets the maximum number of evaluations per row for sampling methods.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
-        self.budget = budget;
+        self.options.budget = Some(budget);
         self
     }
 
@@ -128,7 +147,7 @@ impl Builder {
     /// Sets the seed of all draws; 0 by default.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+        self.options.seed = seed;
         self
     }
 
@@ -216,13 +235,6 @@ impl Builder {
             (Source::Model(model), Some(background), false) => Explainer::new(Arc::clone(model), background),
             _ => return Err(BatchError::Link),
         };
-        let settings = Settings::default().with_rows(ROWS).with_keep_tables(self.keeps_tables);
-        let explainer = explainer.settings(settings).value(self.value.clone()).method(self.method);
-        let explainer = explainer.budget(self.budget).seed(self.seed);
-        let explainer = match self.until {
-            Some(until) => explainer.until(until),
-            None => explainer,
-        };
         let names = match &self.source {
             Source::Trees(ensemble) => {
                 self.names.or_else(|| ensemble.feature_names().map(<[String]>::to_vec))
@@ -242,11 +254,25 @@ impl Builder {
                 return Err(BatchError::Names { what, actual: given, expected: wanted });
             }
         }
-        self.value.check(features).map_err(ExplainError::from)?;
+        let value = match self.value {
+            Some(value) => value,
+            None => {
+                let numbered = || (0..features).map(|feature| format!("f{feature}")).collect();
+                let names: Vec<String> = names.clone().unwrap_or_else(numbered);
+                self.options.value(&names).map_err(ExplainError::from)?
+            }
+        };
+        value.check(features).map_err(ExplainError::from)?;
+        let settings = self.options.engine.settings().with_rows(ROWS).with_keep_tables(self.keeps_tables);
+        let explainer = self.options.explainer(explainer, value.clone()).map_err(ExplainError::from)?;
+        let explainer = match self.until {
+            Some(until) => explainer.settings(settings).until(until),
+            None => explainer.settings(settings),
+        };
         let row = vec![0.0; features];
         let plan = explainer.plan(ROWS, Rows::try_new(&row, features).map_err(ExplainError::from)?)?;
         let pool = self.threads.map(threads).transpose()?;
-        let groups = match &self.value {
+        let groups = match &value {
             Value::Quotient(_, groups) => Some(groups.groups().to_vec()),
             _ => None,
         };
@@ -255,14 +281,15 @@ impl Builder {
             version: env!("CARGO_PKG_VERSION"),
             schema: SCHEMA,
             layout: self.layout.name(),
-            value: self.value.concept().to_string(),
+            value: value.concept().to_string(),
             game,
             method: plan.method.name(),
-            seed: self.seed,
+            seed: self.options.seed,
             features: Vec::new(),
             outputs: output_names.clone(),
         };
-        let shape = Shape { outputs, is_estimate, has_accuracy: self.until.is_some() };
+        let has_accuracy = self.until.is_some() || self.options.accuracy.tolerance.is_some();
+        let shape = Shape { outputs, is_estimate, has_accuracy };
         let inner = Inner {
             source: self.source,
             explainer,

@@ -34,6 +34,12 @@ pub enum BatchError {
     /// The columns of the batches cannot be the features.
     #[error("the batches: {}", .0.in_words(|of| (of == ColumnUse::Ignored).then_some("keep")))]
     Columns(ChoiceError),
+    /// An option that batches do not have.
+    #[error("option {name} is not supported for batches")]
+    Option {
+        /// The name of the option.
+        name: String,
+    },
     /// The type of a column is not supported.
     #[error("{place} has the type {actual}; {}", wanted_type(*has_categories))]
     Type {

@@ -1,9 +1,10 @@
 //! The choice of the columns of a table that are the features, and their order.
 //!
-//! If the names of the features are known and the table has all of them, columns are chosen by name: their order does not matter, and
-//! other columns are left out. If the names are not known, the table has no names, or either only numbers its columns, the columns are
-//! used in order, and their number must be that of the features. A table with other names, or with some but not all, is an error:
-//! guessing would give wrong results without a sign.
+//! If the names of the features are known and the table has all of them, columns are chosen by name: their
+//! order does not matter, and other columns are left out. If the names are not known, the table has no names,
+//! or either only numbers its columns, the columns are used in order, and their number must be that of the
+//! features. A table with other names, or with some but not all, is an error: guessing would give wrong
+//! results without a sign.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,7 +40,8 @@ pub struct Choice {
     pub left_out: Vec<usize>,
     /// Named columns (target, id, ignored ones) that do not exist, if they need not.
     pub absent: Vec<String>,
-    /// Whether columns are used in order although the features have names, because one side only numbers its columns.
+    /// Whether columns are used in order although the features have names, because one side only numbers its
+    /// columns.
     pub in_order: bool,
 }
 
@@ -144,7 +146,8 @@ fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Choice, ChoiceError>
     Ok(Choice { features, id, weight, absent, ..Choice::default() })
 }
 
-/// Returns whether pandas stores the index of a data frame in a column of this name, in formats without an index.
+/// Returns whether pandas stores the index of a data frame in a column of this name, in formats without an
+/// index.
 fn is_index(name: &str) -> bool {
     let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
     level.is_some_and(|level| level.parse::<u32>().is_ok())
@@ -197,8 +200,8 @@ impl Columns<'_> {
         }
     }
 
-    /// Chooses the columns that are named as the features, or all of them in order if no column is and either side only numbers its
-    /// columns.
+    /// Chooses the columns that are named as the features, or all of them in order if no column is and either
+    /// side only numbers its columns.
     fn by_known_names(self, names: &[String], wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
         let columns: Vec<&str> = self.rest.iter().map(|&column| self.header[column]).collect();
         let others = |place: usize| {
@@ -245,9 +248,9 @@ impl Columns<'_> {
     }
 }
 
-/// Returns the place of each name among `columns`: of the column with that name; else of the only other column that has it as another
-/// spelling. Spellings of a column are the `others`, its name without surrounding blanks and, if names are `rewritten`, its name as
-/// LightGBM [stores](lightgbm_name) it.
+/// Returns the place of each name among `columns`: of the column with that name; else of the only other
+/// column that has it as another spelling. Spellings of a column are the `others`, its name without
+/// surrounding blanks and, if names are `rewritten`, its name as LightGBM [stores](lightgbm_name) it.
 fn match_names<'n>(
     columns: &[&'n str],
     others: impl Fn(usize) -> &'n [String],
@@ -281,8 +284,8 @@ fn match_names<'n>(
     found
 }
 
-/// Returns whether names only number the columns, as libraries and readers of tables do if there are no names: `f0`, `f1`, …;
-/// `Column_0`; `0`; `x1`, `x2`, …
+/// Returns whether names only number the columns, as libraries and readers of tables do if there are no
+/// names: `f0`, `f1`, …; `Column_0`; `0`; `x1`, `x2`, …
 pub fn are_numbered<'n>(names: impl Iterator<Item = &'n str> + Clone) -> bool {
     let begin_with = |prefix: &str, first: usize| {
         names.clone().enumerate().all(|(place, name)| {

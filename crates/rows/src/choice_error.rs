@@ -104,8 +104,8 @@ pub enum ChoiceError {
 }
 
 impl ChoiceError {
-    /// Returns the message in the words of a caller whose users know the uses of columns by the names of options. `option` returns the
-    /// name of the option for a use, and `None` if there is no such option.
+    /// Returns the message in the words of a caller whose users know the uses of columns by the names of
+    /// options. `option` returns the name of the option for a use, and `None` if there is no such option.
     ///
     /// ```
     /// use apportion_rows::{ColumnUse, Header, Wanted, choose};

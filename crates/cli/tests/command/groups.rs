@@ -238,7 +238,7 @@ fn what_is_no_hierarchy_is_refused_with_what_to_do() {
         ("owen", r#"[[["age","bp"],"sex"],["bmi"]]"#.to_owned(), "list every player, at the top level"),
         ("owen", format!(r#"{{"A":[["age","sex"],[]],"B":{rest}}}"#), "group 0.1 is empty"),
         // A group is not named in another: it stands in it.
-        ("owen", format!(r#"{{"A":["age",["sex"]],"B":["A",{rest}]}}"#), "\"A\", which is no feature"),
+        ("owen", format!(r#"{{"A":["age",["sex"]],"B":["A",{rest}]}}"#), "unknown feature \"A\" in --groups"),
         (
             "two-step",
             r#"[[["age","sex"],["bmi","bp"]],["s1","s2","s3","s4","s5","s6"]]"#.to_owned(),

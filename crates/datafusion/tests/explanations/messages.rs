@@ -1,6 +1,7 @@
 //! What is said of what does not fit: once, with what was given, what is wanted and what to do.
 
 use apportion::Background;
+use apportion::options::Options;
 use apportion_datafusion::{BatchError, BatchExplainer, register};
 use datafusion_common::arrow::array::RecordBatch;
 use datafusion_expr::registry::MemoryFunctionRegistry;
@@ -74,4 +75,29 @@ fn what_cannot_be_asked_is_refused_when_an_explainer_is_made() {
     assert!(error.to_string().starts_with("duplicate feature \"a\""), "{error}");
     let error = BatchExplainer::of_file("/no/such/model.json").err().unwrap();
     assert_eq!(error.to_string().matches("/no/such/model.json").count(), 1);
+}
+
+#[test]
+fn options_are_set_from_words() {
+    let of =
+        || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz")).feature_names(FEATURES).keep(["id"]);
+    let rows = batch(&FEATURES, &numbers(2, 10));
+    let words = of().set("value", "quotient-banzhaf").unwrap();
+    let words = words.set("groups", "age,sex;bmi,bp;s1,s2,s3,s4,s5,s6").unwrap();
+    let groups = vec![vec![0, 1], vec![2, 3], (4..10).collect()];
+    let groups = apportion::Partition::new(10, groups).unwrap();
+    let typed = of().value(apportion::Value::quotient(apportion::Semivalue::Banzhaf, groups));
+    let explained = |built: apportion_datafusion::Builder| built.build().unwrap().explain(&rows).unwrap();
+    assert_eq!(explained(words), explained(typed));
+    for name in Options::NAMES {
+        let problem = of().set(name, "no such value").err().map(|error| error.to_string());
+        match name {
+            "game" | "output" | "rows" | "draws" | "bandwidth" | "share" | "variant" | "fallback" => {
+                assert_eq!(problem.unwrap(), format!("option {name} is not supported for batches"));
+            }
+            // Any text may be names of features.
+            "groups" | "graph" => assert_eq!(problem, None),
+            _ => assert!(!problem.unwrap().contains("not supported"), "{name}"),
+        }
+    }
 }

@@ -120,6 +120,28 @@ impl Until {
         Ok(())
     }
 
+    /// Returns the accuracy in words, as results and checkpoints store it.
+    ///
+    /// ```
+    /// use apportion_estimators::Until;
+    ///
+    /// let words = Until::relative(0.01).words();
+    /// assert_eq!(words, "Euclidean error 0.01 of the norm of the values, confidence 0.95");
+    /// ```
+    pub fn words(&self) -> String {
+        let scale = match self.scale {
+            Scale::Absolute => "in units of the output",
+            Scale::Norm => "of the norm of the values",
+            Scale::Range => "of the range of the values",
+        };
+        let measure = match self.measure {
+            Measure::Euclidean => "Euclidean error",
+            Measure::EveryPlayer => "error of every player",
+        };
+        let range = self.range.map_or_else(String::new, |range| format!(", range {range}"));
+        format!("{measure} {} {scale}, confidence {}{range}", self.tolerance, self.confidence)
+    }
+
     /// Returns the maximum number of evaluations for a game with `players` players.
     pub fn most_evaluations(&self, players: usize) -> usize {
         let all = 1usize.checked_shl(players as u32).filter(|_| players < 30).unwrap_or(usize::MAX);
