@@ -16,7 +16,7 @@ use crate::options::OptionError;
 #[non_exhaustive]
 pub enum ExplainError {
     /// A name that is no method.
-    #[error("unknown method {given:?}; known are {}", Method::all().map(Method::name).collect::<Vec<_>>().join(", "))]
+    #[error("unknown method {given:?}; expected one of: {}", Method::all().map(Method::name).collect::<Vec<_>>().join(", "))]
     UnknownMethod {
         /// The name given.
         given: String,

@@ -239,7 +239,7 @@ fn interactions(text: &str) -> Result<Interactions, String> {
         name => name
             .parse()
             .map(Interactions::Of)
-            .map_err(|error| format!("known are index and remainder, and the names of indices; {error}")),
+            .map_err(|error| format!("expected index, remainder or the name of an index; {error}")),
     }
 }
 

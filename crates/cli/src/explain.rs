@@ -34,7 +34,7 @@ use crate::interactions;
 use crate::interrupt;
 use crate::messages;
 use crate::model::{AnyModel, TextsOfRows};
-use crate::options::usage;
+use crate::option_error::usage;
 use crate::pictures::Wanted;
 use crate::plan;
 use crate::rows;

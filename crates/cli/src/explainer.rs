@@ -12,7 +12,7 @@ use crate::background::{Described, background, compiled, counted, data, refuse_t
 use crate::class::Classes;
 use crate::failure::Usage;
 use crate::input::{Input, refuse_infinite};
-use crate::options::usage;
+use crate::option_error::usage;
 
 /// The explainer that the options ask for, and the rows that absent features come from, where there are any.
 pub(crate) struct Asked<'a> {

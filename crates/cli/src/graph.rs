@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::{Context, Result};
 use apportion::options::{self, OptionError};
 
-use crate::options::usage;
+use crate::option_error::usage;
 
 /// The graph of features that is requested, not yet compared with them.
 #[derive(Debug, Clone, PartialEq)]

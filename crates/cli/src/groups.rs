@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::failure::Usage;
 use crate::groups_file;
-use crate::options::usage;
+use crate::option_error::usage;
 
 /// The groups of features that are requested, not yet compared with them.
 #[derive(Debug, Clone, PartialEq)]

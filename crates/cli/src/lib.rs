@@ -54,6 +54,7 @@ mod media;
 mod messages;
 mod methods;
 mod model;
+mod option_error;
 mod options;
 mod output;
 mod panics;

@@ -1,12 +1,11 @@
 //! Options of the command as options of the library.
 
-use anyhow::{Error, Result};
-use apportion::options::{OptionError, Options};
-use apportion::plots;
+use anyhow::Result;
+use apportion::options::Options;
 use clap::ValueEnum;
 
 use crate::args::{Accuracy, Explain};
-use crate::failure::Usage;
+use crate::option_error::usage;
 
 impl Explain {
     /// Returns the options of the explainer. Groups and graphs are not yet compared with the features.
@@ -50,28 +49,6 @@ fn set(options: &mut Options, name: &str, word: Option<impl ValueEnum>) -> Resul
         Some(word) => options.set(name, word.get_name()).map_err(usage),
         None => Ok(()),
     }
-}
-
-/// Words an error of options with those of the command.
-pub(crate) fn usage(error: OptionError) -> Error {
-    let says = match error {
-        OptionError::Distribution { game, source } => {
-            return Error::new(source).context(format!("cannot fit the distribution of --game {game}"));
-        }
-        OptionError::Feature { option, name, features } => {
-            let given = match name.as_str() {
-                "" => "feature without a name, or group without features,".to_owned(),
-                name => format!("unknown feature {name:?}"),
-            };
-            let known = plots::listed(&name, features.iter().map(String::as_str));
-            format!(
-                "{given} in --{option}; available features: {known} (or indices 0 to {})",
-                features.len().saturating_sub(1)
-            )
-        }
-        error => error.in_words(|name| format!("--{name}")),
-    };
-    Usage(says).into()
 }
 
 #[cfg(test)]

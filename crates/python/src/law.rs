@@ -7,8 +7,8 @@ use apportion::options::GameName;
 use apportion::{Ensemble, Rows, Shared};
 use pyo3::prelude::*;
 
-use crate::errors::usage;
-use crate::options::{Request, of_options};
+use crate::errors::{of_options, usage};
+use crate::options::Request;
 use crate::serve::beside;
 
 /// Returns the distribution of a conditional game, fitted on `rows`; `trees` is the model, if it is an

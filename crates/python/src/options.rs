@@ -7,7 +7,7 @@ use apportion::{Background, ExplainError, Explainer, GameExplainer, Method, Part
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 
-use crate::errors::{of_playing, usage};
+use crate::errors::{of_options, of_playing, usage};
 use crate::value::{RequestedGraph, structure};
 
 /// Options, by their names in Python.
@@ -53,14 +53,6 @@ fn words(value: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(text) => text.to_string_lossy().into_owned(),
         Err(_) => value.repr()?.to_string_lossy().into_owned(),
     })
-}
-
-/// Raises an error of options with their names in Python.
-pub(crate) fn of_options(py: Python<'_>, error: &OptionError) -> PyErr {
-    match error {
-        OptionError::Distribution { source, .. } | OptionError::Graph(source) => of_playing(py, source),
-        error => usage(py, error.in_words(|name| name.replace('-', "_"))),
-    }
 }
 
 /// The request for a model or a game.

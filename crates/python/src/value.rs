@@ -5,8 +5,7 @@ use apportion::options::{GraphOption, Structure};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
-use crate::errors::{of_playing, usage};
-use crate::options::of_options;
+use crate::errors::{of_options, of_playing, usage};
 
 /// A graph of the players.
 #[derive(FromPyObject)]

@@ -6,11 +6,11 @@ use apportion_estimators::EstimatorError;
 use apportion_games::GameError;
 use apportion_values::ValueError;
 
-use super::Options;
+use super::names::NAMES;
 
 /// Why options are not valid.
 ///
-/// Its text has the names of [`Options::NAMES`]. Doors that spell them otherwise use
+/// Its text has the names of [`Options::NAMES`](super::Options::NAMES). Doors that spell them otherwise use
 /// [`in_words`](Self::in_words).
 #[derive(Debug)]
 #[non_exhaustive]
@@ -115,7 +115,7 @@ impl OptionError {
     pub fn in_words(&self, option: impl Fn(&str) -> String) -> String {
         match self {
             Self::Unknown { name } => {
-                let known = Options::NAMES.map(&option).join(", ");
+                let known = NAMES.map(&option).join(", ");
                 format!("unknown option {}; expected one of: {known}", option(name))
             }
             Self::Word { option: name, given, expected } => {

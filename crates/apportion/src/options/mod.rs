@@ -10,6 +10,7 @@ mod fit;
 mod game_name;
 mod graph;
 mod groups;
+mod names;
 mod nested;
 mod output;
 pub mod quoted;
@@ -17,6 +18,8 @@ pub mod quoted;
 use std::str::FromStr;
 
 use apportion_values::{SolutionConcept, Value};
+
+use names::NAMES;
 
 use crate::budget::Budget;
 use crate::explainer::{Explainer, NullPlayers};
@@ -105,30 +108,7 @@ impl Default for Options {
 
 impl Options {
     /// The names of all options.
-    pub const NAMES: [&str; 22] = [
-        "value",
-        "groups",
-        "graph",
-        "game",
-        "output",
-        "method",
-        "budget",
-        "until",
-        "confidence",
-        "relative-to",
-        "error",
-        "range",
-        "seed",
-        "kernel",
-        "precision",
-        "rows",
-        "draws",
-        "bandwidth",
-        "share",
-        "variant",
-        "fallback",
-        "keep-null-players",
-    ];
+    pub const NAMES: [&str; 22] = NAMES;
 
     /// Sets an option from words.
     ///

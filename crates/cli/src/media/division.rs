@@ -18,7 +18,7 @@ use crate::about::facts;
 use crate::explain::check_method;
 use crate::failure::Usage;
 use crate::messages;
-use crate::options::usage;
+use crate::option_error::usage;
 use crate::plan;
 use crate::threads;
 use crate::timings::Timings;

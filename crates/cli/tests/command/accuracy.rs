@@ -93,7 +93,7 @@ fn accuracies_that_mean_nothing_are_refused() {
         (&["--until", "0.1", "--confidence", "95"], "below 1, such as 0.95"),
         (&["--until", "0.1", "--range", "0"], "invalid range 0"),
         (&["--confidence", "0.9"], "--confidence requires --until"),
-        (&["--relative-to", "range"], "--relative-to says more of the accuracy"),
+        (&["--relative-to", "range"], "--relative-to requires --until"),
     ] {
         let output = run(&diabetes(options));
         let stderr = String::from_utf8(output.stderr).unwrap();

@@ -272,7 +272,7 @@ fn groups_that_are_typed_too_deep_are_refused() {
     assert!(explain(100).status.success());
     let refused = explain(20_000);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("at most 120 deep"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("limited to a depth of 120"));
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn shells_and_manuals_know_every_command_and_option() {
     assert!(page.contains(".TH apportion-explain 1") && page.contains("\\-\\-background\\-select"));
     let unknown = run(&["man", "explian"]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(String::from_utf8(unknown.stderr).unwrap().contains("known are explain, "));
+    assert!(String::from_utf8(unknown.stderr).unwrap().contains("expected one of: explain, "));
 }
 
 /// That a value of an environment variable is an error of use, with a message that begins like this.

@@ -283,7 +283,7 @@ fn a_background_that_is_empty_or_does_not_fit_is_refused() {
     bench.refuses_options(1, &["background", "no rows"], &["--background", &empty]);
     bench.refuses_options(
         1,
-        &["background", "4 columns", "the rows file has 10 features"],
+        &["background", "4 columns", "lack 10 of the 10 features of the rows file"],
         &["--background", &fixture("iris.csv")],
     );
     bench.refuses_options(1, &["background", "No such file"], &["--background", "none.csv"]);

@@ -164,7 +164,11 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     let at = |rest: &str| format!("{SPLIT}/{rest}");
     let top = |key: &str| format!("/{key}");
     let cases = [
-        (at("node_type"), json!("oblique_test_node"), "trees[0].nodes[1].node_type: expected numerical_test_node"),
+        (
+            at("node_type"),
+            json!("oblique_test_node"),
+            "trees[0].nodes[1].node_type: expected numerical_test_node",
+        ),
         (at("node_type"), Value::Null, "missing field \"node_type\""),
         (at("comparison_op"), json!("!="), "unknown operator \"!=\""),
         (at("threshold"), json!("x"), "expected a number, got a string"),

@@ -55,7 +55,11 @@ fn damaged_vectors_are_refused() {
         ("leaf_weights".to_owned(), json!("none"), "expected a list of numbers, got a string"),
         (format!("right_children/{leaf}"), json!(-1), "the 3 values of leaf"),
         (format!("right_children/{leaf}"), json!(9007199254740991i64), "the 3 values of leaf"),
-        ("tree_param/size_leaf_vector".to_owned(), json!("2"), "expected leaves of 3 values (one per output), got 2"),
+        (
+            "tree_param/size_leaf_vector".to_owned(),
+            json!("2"),
+            "expected leaves of 3 values (one per output), got 2",
+        ),
     ] {
         assert_refused(&document, &tree(&path), &value, reason);
     }

@@ -522,7 +522,9 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     }
     let mut twice = regressor();
     twice.push(integer("n_targets", 1));
-    assert!(read(&alone("TreeEnsembleRegressor", twice)).unwrap_err().to_string().contains("duplicate attribute"));
+    assert!(
+        read(&alone("TreeEnsembleRegressor", twice)).unwrap_err().to_string().contains("duplicate attribute")
+    );
     for columns in [1 << 30, i64::MAX] {
         let nodes = vec![ensemble("TreeEnsembleRegressor", regressor())];
         let error = read(&model(nodes, vec![input("X", FLOAT, Some(columns))], 1)).unwrap_err().to_string();
