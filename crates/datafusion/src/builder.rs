@@ -96,8 +96,8 @@ impl Builder {
         self
     }
 
-    /// Sets an option from words, by the name of [`Options::NAMES`]: `set("budget", "20n")`. Groups and graphs
-    /// contain names or indices of features.
+    /// Sets an option from text, by its name in [`Options::NAMES`]: `set("budget", "20n")`. Groups and
+    /// graphs contain names or indices of features.
     ///
     /// # Errors
     ///

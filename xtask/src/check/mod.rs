@@ -11,7 +11,9 @@
 //! | [`circles`] | files of a crate that import each other |
 //! | [`front_pages`] | the examples of a crate use no other crate of the workspace |
 //! | [`readmes`] | the examples in READMEs are tests |
+//! | [`lines`] | lines of comments are not too long |
 //! | [`links`] | relative links lead to files |
+//! | [`phrases`] | turns of phrase that stay out |
 //! | [`rust_versions`] | the Rust versions in manifests and READMEs are sufficient |
 //! | [`duplicates`] | each package is built in one version |
 //! | [`licences`] | dependencies built by users have compatible licences |
@@ -26,9 +28,11 @@ mod files;
 mod finding;
 mod front_pages;
 mod licences;
+mod lines;
 mod links;
 mod metadata;
 mod module_docs;
+mod phrases;
 mod policy;
 mod readmes;
 mod rooms;
@@ -36,7 +40,7 @@ mod rust_versions;
 mod tools;
 mod version;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use files::files_under;
@@ -80,6 +84,9 @@ pub(crate) fn rules() -> Result<()> {
     let files = files_under(&root)?;
     let metadata = Metadata::of(&root)?;
     let policy = Policy::of(&root)?;
+    let list = root.join(phrases::LIST);
+    let phrases =
+        std::fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;
     let checks = [
         ("module docs", module_docs::findings(&files)),
         ("rooms", rooms::findings(&files, &metadata.members())),
@@ -90,6 +97,8 @@ pub(crate) fn rules() -> Result<()> {
         ("Rust versions", rust_versions::findings(&files, &metadata)),
         ("duplicates", duplicates::findings(&metadata.shipped(), &policy)),
         ("licences", licences::findings(&metadata.shipped(), &policy)),
+        ("lines", lines::findings(&files)),
+        ("phrases", phrases::findings(&files, &phrases)),
     ];
     let mut broken = 0;
     for (name, findings) in &checks {

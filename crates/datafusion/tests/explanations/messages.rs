@@ -1,4 +1,4 @@
-//! What is said of what does not fit: once, with what was given, what is wanted and what to do.
+//! Error messages: each contains the given value, the expected value and what to do, once.
 
 use apportion::Background;
 use apportion::options::Options;

@@ -182,7 +182,7 @@ impl Explained<'_> {
         let Self { ensemble, rows, .. } = *self;
         let Ok(oracle) = LinkedOracle::new(ensemble, rows.slice(2..3), None) else { return };
         match oracle.with_most_steps(2000).values(Semivalue::Shapley, rows.slice(3..4)) {
-            Ok(explained) => self.adds_up(&explained, None, "behind the link"),
+            Ok(explained) => self.adds_up(&explained, None, "after the link function"),
             Err(TreeError::Overflow { .. }) if !finite(self.margins) || self.has_linear_leaves() => {}
             Err(error) => {
                 assert!(

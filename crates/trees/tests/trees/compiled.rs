@@ -193,7 +193,7 @@ fn leaves_say_what_fits_the_model_only() {
     refused(&[2, 0, 2, 0, 1, 2, 0, 1, 1, 2], "not above");
     refused(&[2, 0, 0, 1, 3, 2, 0, 1, 1, 2], "weight 0");
     refused(&[2, 0, 1, 1, 1, 2, 0, 1, 1, 2], "the weights of a leaf sum to 2, expected 3");
-    refused(&[2, 0, 2, 1, 1], "too early");
+    refused(&[2, 0, 2, 1, 1], "unexpected end of file");
 }
 
 #[test]

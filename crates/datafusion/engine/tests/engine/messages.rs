@@ -8,7 +8,7 @@ use datafusion::prelude::SessionContext;
 
 use crate::common::{FEATURES, batch, diabetes, explainer, fixture};
 
-/// What is said of a query that fails, and whether it failed before any row was asked for.
+/// Returns the error message of a query, and whether the query failed before any row was read.
 async fn message(session: &SessionContext, query: &str) -> (String, bool) {
     match session.sql(query).await {
         Err(error) => (error.to_string(), true),
