@@ -88,7 +88,7 @@ class Ensemble:
 
     @property
     def notes(self) -> list[str]:
-        """What users should know of the model, as sentences: what the file lacks, and which rounds are used."""
+        """What users should know of the model, as sentences: what its file lacks, which rounds are used."""
         return [*self._core.notes, *self._notes]
 
     def _member(self, place: int) -> Ensemble:
