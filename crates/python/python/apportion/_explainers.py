@@ -91,8 +91,9 @@ class Explainer:
     relative_to: the unit of `until`: "norm" (the default) or "range" of the values, or "nothing" for units of
         the output.
     error: the error that `until` limits: "euclidean" (the default) or "every-player".
-    range: the range of the values of all coalitions, if it is known (default None); `until` then guarantees
-        its confidence level for any game.
+    range: the largest output of the model minus the smallest one, if it is known (default None). Methods that
+        average independent draws ("permutation", "optimized-monte-carlo", "monte-carlo") then have error bounds
+        that also hold for few draws.
     seed: the seed of all draws, from 0 (the default) to 2^64 - 1. The same seed gives the same numbers for
         any number of threads.
     kernel: the algorithm for exact values of trees: "tables", "quadrature", "walk", "cohorts" or "masks"
